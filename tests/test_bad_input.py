@@ -374,7 +374,7 @@ WHOLE_MESSAGES = {
     ),
     "an alpha in percent": (
         lambda: ir.summarize(ir.evaluate(RUN, QRELS, "RR"), alpha=5),
-        "alpha must be between 0 and 1, both excluded; got 5.",
+        "alpha must be at least 1e-09 and below 1; got 5.",
     ),
     "code in a name": (
         evaluating(measures="nDCG(__import__('os').system('x'))@5"),

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, FileError, OptionError, caller, fold, nearest, quoted, with_names
+from polars_ir.errors import ColumnError, FileError, OptionError, caller, fold, nearest, quoted, warn, with_names
 from polars_ir.files import read_qrels, read_run, scan_run
 from polars_ir.files.finding.copies import STDIN, as_file, downloaded, shown_name
 from polars_ir.files.finding.file import MAX_RATIO, located
@@ -126,8 +126,10 @@ def per_query_of(name: str, **limits: Any) -> pl.DataFrame:
 def _with_metadata(name: str, figures: pl.DataFrame) -> pl.DataFrame:
     """The figures of a file, with how they were made as far as metadata beside it tell."""
     file = located(name)
-    made = read_metadata(file) if isinstance(file, Path) and PROVENANCE not in figures.columns else None
-    return figures if made is None else figures.with_columns(pl.lit(made).alias(PROVENANCE))
+    found = read_metadata(file) if isinstance(file, Path) and PROVENANCE not in figures.columns else None
+    if found and found.changed:
+        warn(f"{found.changed}, which is left out.")
+    return figures.with_columns(pl.lit(found.made).alias(PROVENANCE)) if found and found.made else figures
 
 
 def table_of(name: str, **limits: Any) -> pl.DataFrame:

@@ -9,9 +9,8 @@ Grades are Int64 if all that are looked at are written as integers, else Float64
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
-from datetime import date
 from pathlib import Path
 from typing import IO, Annotated, Any, TypedDict, Unpack
 
@@ -20,11 +19,11 @@ import polars as pl
 from polars_ir.errors import Code, FileError, Fix, called, fold
 from polars_ir.files.finding.copies import copied, downloaded
 from polars_ir.files.finding.file import MAX_RATIO, File, check_size, is_remote, most_bytes
+from polars_ir.files.finding.folders import Folders, folders_of
 from polars_ir.files.finding.sources import (
     MaxRatio,
     Remote,
     Source,
-    columns_of_folders,
     names,
     one_format,
     resolve,
@@ -366,8 +365,9 @@ def _first_failure(parts: Sequence[Checked]) -> FileError | None:
 def _rows_together(parts: list[Checked], scans: list[pl.LazyFrame], role: Role, reader: Rows) -> pl.LazyFrame:
     first, *others = parts
     if first.dialect is not None:
-        held = columns_of_folders([part.path for part in parts], first.columns)
-        scans = [_with_columns(scan, of) for scan, of in zip(scans, held, strict=True)]
+        paths = [part.path for part in parts]
+        folders = zip(folders_of(paths, first.columns), scans, paths, strict=True)
+        scans = [of.with_columns(scan, path) for of, scan, path in folders]
     if not others:
         return scans[0]
     _check_same([part.path for part in parts], [part.columns for part in parts])
@@ -418,18 +418,10 @@ def _check_ids(files: list[File], reader: Typed, frame: pl.DataFrame) -> None:
 def _typed_together(files: list[File], reader: Typed, max_ratio: float | None) -> pl.LazyFrame:
     schemas = [_schema(path, reader, max_ratio) for path in files]
     _check_same(files, schemas)
-    held = columns_of_folders(files, schemas[0])
-    of_folders: dict[tuple[tuple[str, str | date | None], ...], list[File]] = {}
-    for file, of in zip(files, held, strict=True):
-        of_folders.setdefault(tuple(of.items()), []).append(file)
-    return pl.concat(_with_columns(reader.scan(part), dict(of)) for of, part in of_folders.items())
-
-
-def _with_columns(scan: pl.LazyFrame, held: Mapping[str, str | date | None]) -> pl.LazyFrame:
-    """The rows of files with the columns that the names of their folders hold, first."""
-    dtypes = {name: pl.Date() if isinstance(value, date) else pl.String() for name, value in held.items()}
-    columns = [pl.lit(value, dtypes[name]).alias(name) for name, value in held.items()]
-    return scan.select(*columns, pl.all()) if columns else scan
+    parts: dict[Folders, list[File]] = {}
+    for file, of in zip(files, folders_of(files, schemas[0]), strict=True):
+        parts.setdefault(of, []).append(file)
+    return pl.concat(of.with_columns(reader.scan(part), part[0]) for of, part in parts.items())
 
 
 def _schema(path: File, reader: Typed, max_ratio: float | None) -> pl.Schema:

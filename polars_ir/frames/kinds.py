@@ -122,6 +122,14 @@ def give_back(result: Frame, like: Table[FrameT] | None) -> FrameT:
     return cast("FrameT", _to_pandas(frame, of_arrow=_is_of_arrow(first)))
 
 
+def message_of(error: BaseException) -> str:
+    """The message of a guard in an error of Polars; nothing of another error."""
+    if not (message := MESSAGE.search(str(error))):
+        return ""
+    says, values = message.groups()
+    return f"{says}: {values}" if EXAMPLES in says else says
+
+
 def collected(
     plan: pl.LazyFrame, engine: Literal["in-memory", "streaming"] = "in-memory", kind: type[IRError] = DataError
 ) -> pl.DataFrame:
@@ -129,9 +137,8 @@ def collected(
     try:
         return plan.collect(engine=engine)
     except pl.exceptions.InvalidOperationError as error:
-        if message := MESSAGE.search(str(error)):
-            says, values = message.groups()
-            raise kind(f"{says}: {values}" if EXAMPLES in says else says) from None
+        if message := message_of(error):
+            raise kind(message) from None
         raise
     except pl.exceptions.SchemaError as error:
         if types := OF_FILES.search(str(error)):

@@ -50,5 +50,6 @@ def wide(about: str, frame: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
         of_parts.append(there if part == VALUE else there.drop_nulls(VALUE))
     rows = pl.concat(of_parts).pivot(MEASURE, index=keys, values=VALUE, maintain_order=True)
     # Each measure stands before its parts.
+    made = set(rows.columns)
     order = [name for column in names for name in (column, *(c(column, p) for p in PARTS for c in (sql_part, of_part)))]
-    return rows.select(*keys, *(name for name in order if name in rows.columns))
+    return rows.select(*keys, *(name for name in order if name in made))

@@ -99,18 +99,30 @@ class TakenApart(NamedTuple):
 
 
 class UnknownNameError(Exception):
-    """A name of no measure: the text, and the name in it."""
+    """A name of no measure: the text, the name in it, and the tool before it."""
 
 
 def taken_apart(text: str) -> TakenApart:
     """The measure and the parameters that a name stands for; a `MeasureError` for a name that is of no measure."""
+    try:
+        return _taken_apart(text)
+    except UnknownNameError as unknown:
+        raise _unknown(*unknown.args) from None
+
+
+def measure_named(text: str) -> TakenApart | None:
+    """The measure and the parameters of a name; None for a name that is of no measure, without a search for others."""
+    try:
+        return _taken_apart(text)
+    except (MeasureError, UnknownNameError):
+        return None
+
+
+def _taken_apart(text: str) -> TakenApart:
     if len(text) > LONGEST:
         raise MeasureError.syntax(text, f"it is longer than {LONGEST} characters")
     tool, text = in_words_of(text)
-    try:
-        return _read(text, tool)
-    except UnknownNameError as unknown:
-        raise _unknown(unknown.args[0], unknown.args[1], tool) from None
+    return _read(text, tool)
 
 
 def in_words_of(text: str) -> tuple[str, str]:
@@ -254,7 +266,7 @@ def _of_any_tool(matched: re.Match[str], tool: str) -> TakenApart:
         spelling = _with_cutoff_alone(with_cutoff["name"], tool)
         name, at = (with_cutoff["name"], with_cutoff["at"]) if spelling else (name, at)
     if spelling is None:
-        raise UnknownNameError(text, name)
+        raise _unread(text, name, tool)
     info, implied = spelling.info, spelling.implied
     if spelling.sets_one and at is None:
         raise MeasureError.syntax(text, f"it needs a number: {name}_{{number}}")
@@ -267,6 +279,15 @@ def _of_any_tool(matched: re.Match[str], tool: str) -> TakenApart:
             raise MeasureError.syntax(text, f"it gives {info.at} twice")
         arguments[info.at] = _after_the_sign(info, at)
     return TakenApart(info, {**implied_arguments, **spelling.given, **arguments}, tool, spelling.undefined)
+
+
+def _unread(text: str, name: str, tool: str) -> Exception:
+    """The error for a text whose `name` is of no measure, or of one with more numbers than it takes."""
+    while with_number := WITH_NUMBER.fullmatch(name):
+        name = with_number["name"]
+    if _find(name, tool):
+        return MeasureError.syntax(text, "it has several numbers")
+    return UnknownNameError(text, name, tool)
 
 
 def _with_cutoff_alone(name: str, tool: str) -> ToolName | None:
@@ -326,20 +347,10 @@ def _of_several_tools(text: str, tools: Iterable[str]) -> MeasureError:
 
 def _alike(text: str, name: str) -> list[str]:
     """The nearest names of measures to a text whose `name` is of none, each with the parameters of the text."""
-    if with_number := WITH_NUMBER.fullmatch(name):
-        name = with_number["name"]
     names = alike(name, _names(catalogued()))
     with_parameters = [close + text[len(name) :] for close in names]
     # A measure that lacks these parameters was not meant, unless all lack them.
-    return [whole for whole in with_parameters if _is_read(whole)] or names
-
-
-def _is_read(text: str) -> bool:
-    """True for a name that can be read, with its parameters and its number."""
-    try:
-        return bool(_read(text, ""))
-    except (MeasureError, UnknownNameError):
-        return False
+    return [whole for whole in with_parameters if measure_named(whole)] or names
 
 
 def _in_our_words(text: str, info: MeasureInfo, arguments: dict[str, object]) -> tuple[MeasureInfo, dict[str, object]]:
@@ -432,8 +443,13 @@ def _arguments(text: str, arguments: str | None) -> dict[str, object]:
         # A literal each, or a column by its bare name.
         nodes = {keyword.arg: keyword.value for keyword in keywords if keyword.arg}
         values = {n: pl.col(v.id) if isinstance(v, ast.Name) else ast.literal_eval(v) for n, v in nodes.items()}
+        twice = any(
+            isinstance(node, ast.Dict) and len(node.keys) > len(ast.literal_eval(node)) for node in nodes.values()
+        )
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         raise problem from None
+    if twice:
+        raise MeasureError.syntax(text, "it gives a value of gains twice")
     # Nothing but `name=value` may have been left out on the way.
     if not values or len(values) != len(keywords):
         raise problem

@@ -5,7 +5,6 @@ Conventions: `taken_apart` (in `dialects`) reads a name; `column_of` tells the m
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -16,7 +15,15 @@ import polars as pl
 from polars_ir.errors import OF_PLANS, TAKEN, Code, Fix, MeasureError, fold, warn
 from polars_ir.language import sql
 from polars_ir.language.catalog import CATALOG, Average, Measure, MeasureCall, MeasureInfo, info_of
-from polars_ir.language.dialects import IR_MEASURES, catalogued, in_a_row, in_words_of, several, taken_apart
+from polars_ir.language.dialects import (
+    IR_MEASURES,
+    catalogued,
+    in_a_row,
+    in_words_of,
+    measure_named,
+    several,
+    taken_apart,
+)
 from polars_ir.language.identity import call_of, members, together
 from polars_ir.language.measure import PARTS, of_part
 from polars_ir.language.options import check, is_number, is_whole, one_of
@@ -447,11 +454,11 @@ def column_of(name: str) -> MeasureColumn | None:
     return canonical(measure) or _column(measure, catalogued())
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=1 << 14)  # the columns of a frame, which calls name in turns
 def _column(measure: str, _catalog: tuple[Measure, ...]) -> MeasureColumn | None:
     for name in (measure, PART_IN_SQL.sub("", measure)):
-        with contextlib.suppress(MeasureError):
-            return MeasureColumn(*taken_apart(name)[:2])
+        if found := measure_named(name):
+            return MeasureColumn(*found[:2])
     return None
 
 

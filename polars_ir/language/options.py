@@ -41,6 +41,9 @@ SPAWN = Fix("Start processes anew", Code("multiprocessing.get_context('spawn')")
 #: No number is larger, so that those of a calculation with its square are numbers too.
 LARGEST = 1e100
 
+#: No probability is smaller, so that its complement, and that of a share of it, is below 1.
+RAREST = 1e-9
+
 #: Ranks and counts are 32-bit numbers.
 MOST_DOCUMENTS = 2**31
 
@@ -84,10 +87,11 @@ class Value(NamedTuple, Generic[T]):
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """True for a finite number of any library that is no Boolean."""
-    if not isinstance(value, Real) or isinstance(value, bool):
+    """True for a finite number of any library that is no Boolean, and not beyond the floats."""
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:
         return False
-    return isinstance(value, Integral) or math.isfinite(value)
 
 
 def is_whole(value: object, least: int = 1, most: float = math.inf) -> TypeGuard[int]:
@@ -129,9 +133,9 @@ def count() -> Value[int]:
 
 
 def chance(below: float = 1) -> Value[float]:
-    """A probability, neither impossible nor as high as `below`."""
-    wanted = f"between 0 and {below}, both excluded"
-    return Value(wanted, lambda value: is_number(value) and 0 < value < below, float)
+    """A probability below another one."""
+    wanted = f"at least {RAREST:g} and below {below}"
+    return Value(wanted, lambda value: is_number(value) and RAREST <= value < below, float)
 
 
 def not_negative(most: float = LARGEST) -> Value[float]:
@@ -199,7 +203,7 @@ def check(name: str, given: Any, value: Value[T]) -> T:
         words = [choice for choice in value.choices if isinstance(choice, str)]
         near = nearest(given, words) if isinstance(given, str) else ""
         raise OptionError(f"must be {value.wanted}; got {given!r}.", about=name, near=near)
-    return value.read(given) if is_number(given) else given
+    return value.read(given) if isinstance(given, Real) and not isinstance(given, bool) else given
 
 
 F = TypeVar("F", bound=Callable[..., Any])

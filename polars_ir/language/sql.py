@@ -64,6 +64,8 @@ def read(text: str, catalog: tuple[Measure, ...]) -> tuple[MeasureInfo, dict[str
         given = [each.group("name", "value") for each in re.finditer(_one(info), rest)]
         by_name = _parameters(info)
         if all(value in by_name[name][1] or re.fullmatch(NUMBER, value) for name, value in given):
+            if len({name for name, _ in given}) < len(given):
+                raise MeasureError.syntax(text, "it gives a parameter twice")
             cutoff = {} if at is None else {info.at: _number(at)}
             values = ((*by_name[name], value) for name, value in given)
             arguments = {name: words[value] if value in words else _number(value) for name, words, value in values}

@@ -12,7 +12,7 @@ from polars_ir.frames.kinds import to_polars
 from polars_ir.language.names import canonical_name
 from polars_ir.language.options import any_number, check, one_of, public
 from polars_ir.per_query.gate import as_text, gate
-from polars_ir.per_query.shared.measures import range_of
+from polars_ir.per_query.shared.measures import by_column, range_of
 from polars_ir.per_query.shared.options import Gating
 
 #: What becomes of a change of which these queries can not tell.
@@ -67,7 +67,7 @@ def assert_no_worse(
     """
     check("inconclusive", inconclusive, one_of(*INCONCLUSIVE))
     judged = to_polars("verdict", gate(new, old, measures, **options), column="score").lazy().collect()
-    verdict = with_floors(judged, floors or {}, options["ranges"] or {})
+    verdict = with_floors(judged, {} if floors is None else floors, options["ranges"] or {})
     if fails(verdict, inconclusive):
         raise AssertionError(as_text(verdict))
     if inconclusive == "warn" and not verdict["passed"].all():
@@ -85,6 +85,11 @@ def with_floors(
 ) -> pl.DataFrame:
     """The verdict, in which a measure whose mean is beyond its floor does not pass; the note says by what."""
     rows = verdict.to_dicts()
+    if not isinstance(floors, Mapping):
+        raise OptionError(
+            f"must be a dict of a mean by measure, as {{'nDCG@10': 0.3}}; got {floors!r}.", about="floors"
+        )
+    by_column("floors", floors, lambda name: [canonical_name(name)])
     for name, given in floors.items():
         judged = [row for row in rows if canonical_name(row["measure"]) == canonical_name(name)]
         if not judged:

@@ -11,7 +11,7 @@ import polars as pl
 from polars_ir.errors import MeasureError, OptionError
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import is_cost, is_one
-from polars_ir.language.options import public
+from polars_ir.language.options import check, count, or_none, public
 from polars_ir.language.words import average, ratio, total
 from polars_ir.per_query.shared.aligned import Aligned, aligned
 from polars_ir.per_query.shared.measures import Measures
@@ -57,8 +57,7 @@ def hardest(per_query: Table[FrameT], measure: str | pl.Expr, *, n: int | None =
     >>> ir.hardest(per_query, "RR").select("query_id", "mean", "worst", "best", "best_run").rows()
     [('q2', 0.75, 0.5, 1.0, 'b'), ('q1', 1.0, 1.0, 1.0, None)]
     """
-    if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
-        raise OptionError(f"must be a number of queries, 1 or more, or None for all; got {n!r}.", about="n")
+    n = check("n", n, or_none(count(), "for all"))
     error = OptionError(f"must be one measure, by its name or as an expression; got {measure!r:.80}.", about="measure")
     if not is_one(measure):
         raise error

@@ -37,7 +37,7 @@ from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, each_once, not_negative, public
 from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of, systems_of
 from polars_ir.per_query.shared.keys import check_one_type, keys_found, null_rule, parts_of
-from polars_ir.per_query.shared.measures import Range, check_range, measures_of, ranges_of
+from polars_ir.per_query.shared.measures import Range, by_column, check_range, measures_of, ranges_of
 from polars_ir.per_query.shared.options import Gating
 from polars_ir.per_query.shared.verdicts import BoundsOf, judged, one_sided
 
@@ -243,7 +243,7 @@ def _allowed(
     if not isinstance(max_drop, Mapping):
         allowed = dict.fromkeys(ranges, max_drop)
     else:
-        allowed = {name: drop for given, drop in max_drop.items() for name in measures_of(new, given)}
+        allowed = by_column("max_drop", max_drop, lambda name: measures_of(new, name))
         if missed := [name for name in ranges if name not in allowed]:
             raise OptionError(f"must have every measure, or be one number; it lacks {missed[0]!r}.", about="max_drop")
     for name, drop in allowed.items():

@@ -156,7 +156,7 @@ def level(
     scores = scores_of(per_query, measure, {"missing": missing}, cluster=cluster, what="ir.level")
     pairs = scores.pairs(baseline, "ir.level")
     scores = scores.of_clusters()
-    numbers = [check("n", each, or_none(whole(2))) for each in _listed("n", n)]
+    numbers = [check("n", each, or_none(whole(2, 10**6))) for each in _listed("n", n)]
     rows = []
     for name, number, each in product(scores.values, numbers, tests):
         values, notes = _complete(scores, name)

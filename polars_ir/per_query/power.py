@@ -158,7 +158,7 @@ def power(
     std = check("std", std, or_none(positive()))
     difference = check("difference", difference, or_none(positive()))
     n_queries = check("n_queries", n_queries, or_none(whole(2, MOST_QUERIES)))
-    alpha = check("alpha", alpha, chance()) / check("comparisons", comparisons, whole(1))
+    alpha = check("alpha", alpha, chance()) / check("comparisons", comparisons, whole(1, 10**9))
     seed = check("seed", seed, whole(0))
     check("method", method, one_of(*METHODS))
     if max_drop is not None:

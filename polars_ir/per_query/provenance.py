@@ -158,10 +158,12 @@ def _of_file(path: Path) -> dict[str, Any]:
     from polars_ir.files.writing.metadata import METADATA, read_metadata
 
     if path.suffix.lower() not in (*PARQUET.extensions, *IPC.extensions) and path.exists():
-        if (text := read_metadata(path)) is None:
-            fix = Fix("Read the table, and give that, if it has a column of it")
+        fix = Fix("Read the table, and give that, if it has a column of it")
+        if (found := read_metadata(path)) is None:
             raise FileError.of_file(path, f"no {path.name}{METADATA} beside it tells how it was made.", fix=fix)
-        return _read(path, text)
+        if found.changed:
+            raise FileError(f"{found.changed}: it was changed since.", fix="Evaluate anew")
+        return _read(path, found.made)
     of_arrow = path.suffix.lower() in IPC.extensions
     try:
         text = None if of_arrow else pl.read_parquet_metadata(path).get(PROVENANCE)

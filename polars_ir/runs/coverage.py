@@ -8,6 +8,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polars_ir.engine.run_and_qrels import RunAndQrels, systems_of
+from polars_ir.errors import DataError
 from polars_ir.frames.judgments import judgment_table
 from polars_ir.frames.rules import Rule, checked, guard, wrong_run_row
 from polars_ir.frames.table import run_table, same_types
@@ -23,6 +24,9 @@ COLUMNS = (*COUNTS[:5], "judged", *COUNTS[5:], "empty")
 
 #: A column that all rows share, also of a run of one system, and one that is read so that all is checked.
 EACH, COUNTED = "polars_ir: each", "polars_ir: counted"
+
+#: The error of a strict evaluation of nothing, and what to do.
+NO_ROWS, LOOK = "has no rows, so that no system can be checked", "Look where its rows were left out"
 
 
 @public(Selecting)
@@ -73,7 +77,7 @@ def coverage(
     >>> covered.select("run", "n_queries", "n_met", "n_documents_met", "judged", "empty").rows()
     [('a', 2, 2, 1, 0.5, False), ('b', 1, 0, 0, None, True)]
     """
-    check("k", k, count())
+    k = check("k", k, count())
     keys = keys_named(by)
     rows, qrels = selected(run, qrels, options, keys)
     _, judged = judgment_table(qrels, check=False, by=keys)
@@ -147,11 +151,13 @@ def strictly(result: pl.LazyFrame, pair: RunAndQrels, *, missing: str) -> pl.Laz
     keys = pair.run.keys[:-1]
     checks = checked(found, *rules, eager=pair.run.eager, about="coverage", keys=keys, names=pair.run.names)
     if pair.run.eager:
+        if checks.select(pl.len()).collect().item() == 0:
+            raise DataError(f"run {NO_ROWS}.", fix=LOOK)
         return result
     # The result hangs on a column of what was checked, which the optimizer would else leave out; also an empty one, of
     # which there is then a row without a query.
     each = pl.lit(1).alias(EACH)
-    counted = checks.select(pl.col("n_met").sum().alias(COUNTED), each)
+    counted = checks.select(pl.col("n_met").count().alias(COUNTED), each)
     joined = counted.join(result.with_columns(each), on=EACH, how="left")
-    joined = guard(joined, pl.col(COUNTED).is_null(), "nothing was checked")
+    joined = guard(joined, pl.col(COUNTED) == 0, f"run {NO_ROWS}. {LOOK}.")
     return joined.filter(pl.col("query_id").is_not_null()).drop(EACH, COUNTED)

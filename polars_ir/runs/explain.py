@@ -227,7 +227,7 @@ def ids_of(query_id: Any) -> pl.Series:
     several = isinstance(query_id, Iterable) and not isinstance(query_id, (str, bytes))
     try:
         ids = pl.Series("query_id", list(query_id) if several else [query_id], strict=True)
-    except (TypeError, pl.exceptions.PolarsError):
+    except (TypeError, OverflowError, RuntimeError, pl.exceptions.PolarsError):
         raise OptionError(
             f"must be a query or several, ids of one type; got {query_id!r:.80}.", about="query_id"
         ) from None

@@ -18,14 +18,16 @@ from polars_ir.frames.roles import find, note_of_structure, required
 from polars_ir.frames.rules import Rule, checked, guard
 from polars_ir.frames.table import same_types
 from polars_ir.frames.table_types import FrameT, Table
-from polars_ir.language.options import LARGEST, Value, check, or_none, public, whole
+from polars_ir.language.options import LARGEST, Value, check, is_whole, or_none, public, whole
 from polars_ir.runs.rankings import checked_run, ranked, returned
 
 #: Each pick looks at all documents picked before, so that the plan grows with the square of the places.
 MOST_PLACES = 50
 
 #: The id of an impression.
-IMPRESSION: Value[Any] = Value("a text or a whole number", lambda id_: isinstance(id_, (str, int)))
+IMPRESSION: Value[Any] = Value(
+    "a text or a whole number of 64 bits", lambda id_: isinstance(id_, str) or is_whole(id_, -(2**63), 2**63 - 1)
+)
 
 
 @public()

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypedDict, get_args
 
 from polars_ir.language.names import Names
 from polars_ir.language.options import (
+    MOST_DOCUMENTS,
     Option,
     Value,
     any_number,
@@ -226,7 +227,7 @@ class Showing(Explaining, total=False):
             Value(
                 "'cutoff', a rank from 1 on, or None for all",
                 lambda depth: depth is None or is_whole(depth) or (isinstance(depth, str) and depth == "cutoff"),
-                lambda depth: depth,
+                lambda depth: min(depth, MOST_DOCUMENTS) if is_whole(depth) else depth,
             ),
             "The depth to which the ranking is shown: the cutoff of the measure (`'cutoff'`; whole if it has none), a "
             "rank, or whole (None). Contributions add up to the value unless a rank cuts some off.",

@@ -306,7 +306,7 @@ def test_figures_between_semicolons_are_told_to_be_so(gating, folder, capsys):
         ),
         ({1: "*.csv"}, "a table is in one file here; this stands for 2."),
         ({4: "RR"}, "new.csv has no measure 'RR'"),
-        ({5: "--alpha=0.7"}, "polars-ir: --alpha must be between 0 and 0.5, both excluded; got 0.7."),
+        ({5: "--alpha=0.7"}, "polars-ir: --alpha must be at least 1e-09 and below 0.5; got 0.7."),
         ({5: "--max-drop=nan"}, "polars-ir: --max-drop must be from 0 to 1e+100"),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import zlib
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -240,6 +240,46 @@ def test_a_lake_is_a_run_of_the_systems_that_its_folders_hold(tmp_path: Path) ->
         assert scan_run(source).ir.evaluate({"q": ["d"]}, "RR").collect().rows() == wanted
     assert read_run(lake / "run=a").rows() == read_run(lake / "run=a" / "day=01" / "part.parquet").rows()
     assert read_run(lake / "run=a").rows() == [("a", "01", "q", "d", 1.0)]
+
+
+#: A folder, the value of a column of the files in it, and whether both say the same.
+AGAIN = [
+    ("run=x", "x", True),
+    ("run=zz", "x", False),
+    ("RUN=zz", "x", False),
+    ("run=__HIVE_DEFAULT_PARTITION__", "x", False),
+    ("run=__HIVE_DEFAULT_PARTITION__", None, True),
+    ("run=x", None, False),
+    ("date=2026-01-01", date(2026, 1, 1), True),
+    ("date=2026-01-02", date(2026, 1, 1), False),
+    ("date=2026-01-01", datetime(2026, 1, 1, 7, tzinfo=UTC), True),
+    ("date=2026-01-02", datetime(2026, 1, 1, 7, tzinfo=UTC), False),
+    ("month=01", 1, True),
+    ("month=02", 1, False),
+    ("month=new", 1, False),
+]
+
+
+@pytest.mark.parametrize("name", ["part.parquet", "part.csv"])
+@pytest.mark.parametrize(("folder", "value", "agree"), AGAIN)
+def test_a_folder_and_a_file_in_it_that_disagree_are_an_error(
+    tmp_path: Path, folder: str, value: object, agree: bool, name: str
+) -> None:
+    column = folder.partition("=")[0].lower()
+    rows = pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0], column: [value]})
+    path = tmp_path / folder / name
+    path.parent.mkdir()
+    if name.endswith("csv") and (value is None or isinstance(value, (int, datetime))):
+        pytest.skip("these are texts, and no nulls")
+    rows.write_csv(path) if name.endswith("csv") else rows.write_parquet(path)
+    if agree:
+        assert scan_run(path).collect().equals(read_run(path))
+        return
+    says = f"in a folder {column}=.*, and has rows of another; move it, or leave out its column"
+    with pytest.raises(FileError, match=says):
+        read_run(path)
+    with pytest.raises(pl.exceptions.PolarsError, match=says):
+        scan_run(path).collect()
 
 
 @pytest.mark.parametrize("name", ["part.parquet", "part.csv"])

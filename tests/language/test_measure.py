@@ -97,7 +97,7 @@ OF_NEED = "a map from grades to numbers from 0 to 1, as in {1: 0.5, 2: 1}"
 WRONG = [
     (ir.precision, {"rel": [-1, True, None]}, "a grade from 0 to 1e+09"),
     (ir.f_measure, {"beta": [-1, math.nan]}, "a number from 0 to 1e+09"),
-    (ir.rank_biased_precision, {"p": [1]}, "between 0 and 1, both excluded"),
+    (ir.rank_biased_precision, {"p": [1]}, "at least 1e-09 and below 1"),
     (ir.rank_biased_precision, {"gains": [{2: 2}]}, SHARES.value.wanted),
     (ir.expected_reciprocal_rank, {"max_rel": [0]}, "a whole number from 1 to 64"),
     (ir.ndcg, {"gains": [{}]}, GAINS),
@@ -120,7 +120,7 @@ WRONG = [
     (ir.bejeweled_player, {"T": [0]}, "above 0, up to 1e+09"),
     (ir.inst, {"T": [0.2, 1e30]}, "a number from 0.25 to 1e+09"),
     (ir.insq, {"min_rel": [-1]}, "from 0 to 1e+09"),
-    (ir.nearly_err_10, {"p": [1]}, "between 0 and 1, both excluded"),
+    (ir.nearly_err_10, {"p": [1]}, "at least 1e-09 and below 1"),
 ]
 
 

@@ -444,7 +444,7 @@ def test_a_measure_of_a_user_may_have_parameters_that_elsewhere_are_words_of_oth
 
 #: Names that are none, and words of what is said of them.
 NO_NAMES = {
-    "iprec_0_1@10": ["no measure is called 'iprec_0_1@10'. Did you mean 'IPrec'"],
+    "iprec_0_1@10": ["it has several numbers"],
     "recal@5": ["no measure is called 'recal@5'", "Did you mean 'Recall@5'"],
     "TKA@10": ["no measure is called 'TKA@10'. Did you mean 'top_k_accuracy@10'"],
     "ndgc_cut_10": ["Did you mean 'ndcg_cut_10'?"],
@@ -461,7 +461,7 @@ NO_NAMES = {
     "novelty@10": ["is a measure of a catalogue", "what users had before"],
     "MAP@R": ["AP@R cuts each list at its own number R", "'Rprec'"],
     "AUC@10": ["of each query, or of all rows as one list", "'Accuracy@10'"],
-    "ndcg_cut_10@10": ["it has two numbers"],
+    "ndcg_cut_10@10": ["it has several numbers"],
     "recbole GAUC": [".ir.mean(weights='NumRel')"],
     "implicit precision_at_k": ["'R_cap@10'", ".ir.mean(average='micro')"],
     "XGBoost recall@5": ["XGBoost has no measure 'recall' that is known here", "'map'"],
@@ -726,3 +726,21 @@ def test_a_precision_without_a_cutoff_is_warned_of_where_it_is_typed():
     with warnings.catch_warnings(action="error"):
         assert names_of([ir.precision(), "R", "Success"]) == ["P", "R", "Success"]
         assert pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1]}).ir.p({"q": ["d"]}).columns[1:] == ["P"]
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    {
+        "p_5_rel_2_rel_3": "it gives a parameter twice",
+        "rbp_p_0_5_p_0_9": "it gives a parameter twice",
+        "nDCG(gains={1:1,1:2})": "it gives a value of gains twice",
+        "nDCG(gains={1:1,1.0:2})": "it gives a value of gains twice",
+        "P(rel=1, rel=2)": "parameter=value",
+        "recall_5_10": "it has several numbers",
+        "ndcg_cut_5_10": "it has several numbers",
+        "mrr_5_10_20": "it has several numbers",
+    }.items(),
+)
+def test_a_name_that_says_one_thing_twice_is_an_error(name, problem):
+    with pytest.raises(ir.IRError, match=problem):
+        ir.parse(name)

@@ -43,7 +43,7 @@ def test_what_is_none_is_an_error_that_shows_it(wanted, value):
 def test_a_range_is_told():
     with pytest.raises(ir.IRError, match="n must be a whole number from 2 to 1,000; got 1001"):
         check("n", 1001, whole(2, 1000))
-    with pytest.raises(ir.IRError, match=r"alpha must be between 0 and 0.5, both excluded; got 0.5\."):
+    with pytest.raises(ir.IRError, match=r"alpha must be at least 1e-09 and below 0.5; got 0.5\."):
         check("alpha", 0.5, chance(below=0.5))
 
 

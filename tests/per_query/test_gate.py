@@ -274,7 +274,7 @@ def test_systems_may_be_called_alike(systems):
         ({"ranges": {"RR": (0, 1)}}, "ranges has no such measure: 'RR'."),
         ({"ranges": {"AP": (0, 0)}}, "ranges must give two numbers, the worst and the best value of 'AP'; got (0, 0)."),
         ({"max_drop": {"AQ": 1}}, "has no measure 'AQ'"),
-        ({"alpha": 0.5}, "alpha must be between 0 and 0.5, both excluded; got 0.5."),
+        ({"alpha": 0.5}, "alpha must be at least 1e-09 and below 0.5; got 0.5."),
         ({"looks": (3, 2)}, "looks must be (i, m), look i of m planned ones"),
         ({"looks": (0, 2)}, "got (0, 2)"),
         ({"looks": (1, 2), "interval": "anytime"}, "looks are not planned with interval='anytime'"),

@@ -126,8 +126,8 @@ def test_tests_have_the_names_of_other_tools():
     [
         ({"test": "welch"}, "test must be one of"),
         ({"test": []}, "test must have at least one value"),
-        ({"n": 1}, "n must be a whole number from 2 on"),
-        ({"n": [10, "20"]}, "n must be a whole number from 2 on"),
+        ({"n": 1}, "n must be a whole number from 2 to 1,000,000"),
+        ({"n": [10, "20"]}, "n must be a whole number from 2 to 1,000,000"),
         ({"equal": "shifted"}, "equal must be one of 'moved', 'exchanged'"),
         ({"simulations": 1}, "simulations must be a whole number from 2"),
         ({"correction": "holms"}, "correction must be one of"),

@@ -153,9 +153,12 @@ def test_columns_and_types_are_always_the_same():
         ),
         ({"std": 1, "n_queries": 1}, "n_queries must be a whole number from 2 to 1,000,000,000, or None; got 1."),
         ({"std": 1, "n_queries": 9.5}, "n_queries must be a whole number from 2 to 1,000,000,000, or None; got 9.5."),
-        ({"std": 1, "n_queries": 9, "comparisons": 0}, "comparisons must be a whole number from 1 on; got 0."),
+        (
+            {"std": 1, "n_queries": 9, "comparisons": 0},
+            "comparisons must be a whole number from 1 to 1,000,000,000; got 0.",
+        ),
         ({"per_query": BOTH, "max_drop": 0.1, "comparisons": 2}, "max_drop takes the place of comparisons"),
-        ({"std": 1, "n_queries": 9, "alpha": 1}, "alpha must be between 0 and 1, both excluded; got 1."),
+        ({"std": 1, "n_queries": 9, "alpha": 1}, "alpha must be at least 1e-09 and below 1; got 1."),
         ({"std": 1, "n_queries": 9, "power": 0.05}, "power must be above alpha, 0.05; got 0.05."),
         (
             {"std": 1, "n_queries": 9, "baseline": "a", "missing": "zero"},

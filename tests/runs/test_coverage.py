@@ -61,6 +61,8 @@ STRICT = {
     "without a judged document": (RUNS.with_columns(doc_id="X" + pl.col("doc_id")), {}),
     "of which fewer than half of the judged queries": (RUNS.filter(run="a", query_id="q1"), {}),
     "without judgments": (RUNS.with_columns(day=pl.lit(3)), {"by": "day"}),
+    "run has no rows": (RUNS.clear(), {}),
+    "run has no rows, so": (RUNS.clear().with_columns(day=pl.lit(3)), {"by": "day"}),
 }
 
 

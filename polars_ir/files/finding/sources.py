@@ -13,13 +13,12 @@ import glob
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from datetime import date
-from pathlib import Path, PurePath
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, TypeAlias, TypedDict
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
-from polars_ir.errors import Code, FileError, Fix, InputTypeError, called, fold, nearest, option
+from polars_ir.errors import Code, FileError, Fix, InputTypeError, called, nearest, option
 from polars_ir.files.finding.file import (
     COMPRESSED,
     MAX_RATIO,
@@ -37,7 +36,6 @@ from polars_ir.files.formats import BY_EXTENSION, FORMATS, READABLE
 from polars_ir.files.formats.msmarco import MSMARCO
 from polars_ir.files.formats.record import Format, Role, Typed
 from polars_ir.files.rows.blanks import first_line
-from polars_ir.frames.roles import ROLES
 from polars_ir.language.options import Option, or_none, positive, truth
 
 Source: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -197,37 +195,6 @@ def _missing(path: Path) -> FileError:
         return FileError.of_file(path, f"this is a link to {os.readlink(path)!r:.200}, where there is no file.")
     beside = os.listdir(path.parent) if os.access(path.parent, os.R_OK) and os.path.isdir(path.parent) else []
     return FileError.of_file(path, "there is no such file.", near=nearest(path.name, beside))
-
-
-def columns_of_folders(files: Sequence[File], columns: Iterable[str]) -> list[dict[str, str | date | None]]:
-    """The columns that the names of each file's folders hold, and that the files lack, with their values.
-
-    These are days where all of them are written so, and else texts; ids are always texts, as everywhere in files.
-    """
-    present = {fold(name) for name in columns}
-    ids = {fold(name) for role in ROLES.values() for name in role.names}
-    held = list(map(_columns_of, map(pure, files)))
-    found: list[dict[str, str | date | None]] = [{} for _ in files]
-    for key in dict.fromkeys(key for of_file in held for key in of_file if fold(key) not in present):
-        texts = [of_file.get(key) for of_file in held]
-        days = [] if fold(key) in ids else list(map(_day, texts))
-        for of_file, value in zip(found, days if days and all(days) else texts, strict=True):
-            of_file[key] = value
-    return found
-
-
-def _columns_of(path: PurePath) -> dict[str, str | None]:
-    """The columns in the names of a file's folders, with their values as Hive writes them."""
-    pairs = (part.partition("=")[::2] for part in path.parts[:-1] if "=" in part)
-    return {key: None if value == "__HIVE_DEFAULT_PARTITION__" else unquote(value) for key, value in pairs if key}
-
-
-def _day(value: str | None) -> date | None:
-    """The day that a text is, as 2026-11-18."""
-    try:
-        return date.fromisoformat(value) if value and len(value) == len("2026-11-18") else None
-    except ValueError:
-        return None
 
 
 def one_format(files: list[File], role: Role, format: Format | None) -> Format:

@@ -16,6 +16,7 @@ import polars as pl
 
 from polars_ir.errors import FileError
 from polars_ir.files.finding.file import GZIP, ZSTD, File, beginning
+from polars_ir.frames.kinds import message_of
 
 #: The exceptions of Polars for a file it can not read; damaged Arrow files can make it panic.
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
@@ -47,6 +48,8 @@ def unreadable_objects(path: File, error: BaseException) -> FileError:
 
 def because(path: File, error: BaseException) -> FileError:
     """A failure of Polars as a `FileError` about the whole file."""
+    if message := message_of(error):
+        return FileError(message)
     # Polars may name the file as well.
     reason = (str(error).strip().splitlines() or [""])[0].removesuffix(".").removesuffix(f": {path}")
     return FileError.of_file(path, f"the file can not be read: {reason or type(error).__name__:.200}.")

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import stat
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from polars_ir.errors import called, warn
+from polars_ir.errors import called
 from polars_ir.files.writing.replacing import replaced
 from polars_ir.frames.roles import PROVENANCE
 
 #: The end of the name of such a file.
 METADATA = "-metadata.json"
+
+#: The bytes of the largest such file that is read; usual ones have some hundred.
+LARGEST = 1 << 20
 
 
 def write_metadata(path: Path, made: str) -> None:
@@ -26,21 +30,30 @@ def write_metadata(path: Path, made: str) -> None:
         file.write(json.dumps({**about, PROVENANCE: json.loads(made)}, indent=2, ensure_ascii=False).encode() + b"\n")
 
 
-def read_metadata(path: Path) -> str | None:
-    """The text of what the figures in a file were made with; None, and a warning, if it was changed since.
+class Metadata(NamedTuple):
+    """The text of what the figures in a file were made with; nothing, and why, for a file that was changed since."""
 
-    None also without metadata of ours beside it.
+    made: str
+    changed: str
+
+
+def read_metadata(path: Path) -> Metadata | None:
+    """What is told beside a file of the making of its figures; None without metadata of ours.
+
+    Only a regular file of a usual size is read, since the name may be of anything: a pipe, or a link to a device.
     """
     beside = _beside(path)
     try:
+        there = beside.stat()
+        if not stat.S_ISREG(there.st_mode) or there.st_size > LARGEST:
+            return None
         about: Any = json.loads(beside.read_bytes())
         made, wanted = about[PROVENANCE], about["sha256"]
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return None
     if _hash_of(path) != wanted:
-        warn(f"{called(path)} is another file than {beside.name} tells the making of, which is left out.")
-        return None
-    return json.dumps(made)
+        return Metadata("", f"{called(path)} is another file than {beside.name} tells the making of")
+    return Metadata(json.dumps(made), "")
 
 
 def _beside(path: Path) -> Path:

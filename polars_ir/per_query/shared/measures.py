@@ -7,8 +7,8 @@ measure of the catalogue has none unless its user gives it.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import polars as pl
 
@@ -34,6 +34,8 @@ from polars_ir.per_query.shared.options import ROUNDED
 
 if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Floats
+
+T = TypeVar("T")
 
 #: Measures of a per-query frame, by name or expression; None for all.
 Measures = AnyMeasures | None
@@ -145,25 +147,38 @@ def ranges_of(columns: list[str], ranges: Mapping[str, Any] | None) -> dict[str,
     if not isinstance(ranges, Mapping):
         raise OptionError(f"ranges must be a dict of (worst, best) by measure; got {ranges!r}.")
     if ranges:
-        ranges = _by_column(columns, ranges)
-    by_column: dict[str, Range] = {}
+        ranges = _ranges_by_column(columns, ranges)
+    found: dict[str, Range] = {}
     for name in columns:
         its = _range(name, ranges[name]) if name in ranges else range_of(name)
         if its is None:
             raise _no_range(name)
-        by_column[name] = its
-    return by_column
+        found[name] = its
+    return found
 
 
-def _by_column(columns: Sequence[str], ranges: Mapping[str, Any]) -> dict[str, Any]:
+def _ranges_by_column(columns: Sequence[str], ranges: Mapping[str, Any]) -> dict[str, Any]:
     """The ranges by the names that their columns have; an error for a range of none of them."""
     by_name = {**{canonical_name(column): column for column in columns}, **{column: column for column in columns}}
-    by_column = {}
-    for name, its in ranges.items():
+
+    def columns_of(name: str) -> list[str]:
         if (column := by_name.get(name) or by_name.get(canonical_name(name))) is None:
             raise OptionError(f"ranges has no such measure: {name!r}.{nearest(name, columns)}")
-        by_column[column] = its
-    return by_column
+        return [column]
+
+    return by_column("ranges", ranges, columns_of)
+
+
+def by_column(option: str, given: Mapping[str, T], columns_of: Callable[[str], Sequence[str]]) -> dict[str, T]:
+    """Values of an option by columns of measures; an `OptionError` for a measure that has two, by two spellings."""
+    names: dict[str, str] = {}
+    for name in given:
+        for column in columns_of(name):
+            if column in names:
+                says = f"gives two values for {column!r}, as {names[column]!r} and as {name!r}."
+                raise OptionError(says, about=option, fix="Leave one of them out")
+            names[column] = name
+    return {column: given[name] for column, name in names.items()}
 
 
 def _no_range(name: str) -> OptionError:
@@ -180,7 +195,7 @@ def _no_range(name: str) -> OptionError:
 def _range(name: str, its: Any) -> Range:
     try:
         worst, best = map(float, its)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         worst = best = math.nan
     if math.isnan(worst) or math.isnan(best) or worst == best:
         raise OptionError(f"ranges must give two numbers, the worst and the best value of {name!r}; got {its!r}.")

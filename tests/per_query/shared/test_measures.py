@@ -87,3 +87,19 @@ def test_systems_are_compared_on_years_with_a_warning_and_by_name_without():
     with pytest.warns(ir.IRWarning, match="'year', 'price'"):
         ir.compare(systems)
     ir.compare(systems, ["RR", "price"])
+
+
+SAID_TWICE = {
+    "max_drop": lambda of: ir.gate(PER_QUERY, PER_QUERY, "RR", max_drop=of),
+    "ranges": lambda of: ir.gate(PER_QUERY, PER_QUERY, "RR", ranges={name: (0, 1 + its) for name, its in of.items()}),
+    "floors": lambda of: ir.assert_no_worse(PER_QUERY, PER_QUERY, "RR", floors=of),
+}
+
+
+@pytest.mark.parametrize("option", SAID_TWICE)
+def test_a_measure_with_two_values_by_two_spellings_is_an_error(option):
+    for spellings in (("RR", "recip_rank"), ("mrr", "RR"), ("recip_rank", "mrr")):
+        given = dict(zip(spellings, (0.0, 0.9), strict=True))
+        assert message_of(lambda given=given: SAID_TWICE[option](given)).startswith(
+            f"{option} gives two values for 'RR'"
+        )
