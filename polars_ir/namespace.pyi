@@ -867,7 +867,6 @@ class IRNamespace(Generic[_FrameT_co]):
     hit = success
     hit_rate = success
     hit_ratio = success
-    hits = n_relevant_retrieved
     hr = success
     idcg = ideal_dcg
     infap = inferred_average_precision

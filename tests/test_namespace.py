@@ -78,7 +78,6 @@ SHORT_NAMES = {
     "err": "ERR@2",
     "f1": "F@2",
     "rprec": "Rprec@2",
-    "hits": "NumRelRet@2",
 }
 
 
@@ -86,6 +85,11 @@ SHORT_NAMES = {
 def test_a_measure_is_a_method_by_its_other_names(name):
     assert getattr(RUN.ir, name)(QRELS, k=2).equals(RUN.ir.evaluate(QRELS, SHORT_NAMES[name]))
     assert getattr(RUN.ir, name.upper())(QRELS, k=2).columns == ["query_id", SHORT_NAMES[name]]
+
+
+def test_what_tools_mean_different_measures_by_is_no_method():
+    with pytest.raises(AttributeError, match="has no method 'hits'"):
+        RUN.ir.hits(QRELS, k=2)
 
 
 def test_a_measure_of_a_catalogue_says_why_it_is_no_method():

@@ -67,6 +67,14 @@ class Code(NamedTuple):
         )
 
     @classmethod
+    def exploding(cls, table: str, columns: Sequence[str]) -> Code:
+        """Code that gives each element of lists a row."""
+        named = ", ".join(map(repr, columns))
+        return cls(
+            f"{table}.explode({named})", f"{table}.explode({list(columns) if len(columns) > 1 else columns[0]!r})"
+        )
+
+    @classmethod
     def as_text(cls, table: str, column: str) -> Code:
         """Code that writes the objects of a column as text."""
         return cls(

@@ -182,7 +182,7 @@ def misfit(
         wanted = "strings, integers, dates, times or Booleans"
         if role in ROLES:
             wanted = "strings, integers, dates or times" if role == "run" else "strings or integers"
-        return DtypeError.of_column(table, name, wanted, dtype, _as_id(table, name, dtype))
+        return DtypeError.of_column(table, name, wanted, dtype, _as_id(table, name, dtype, frame))
     categorical = dtype != pl.String and isinstance(dtype, TEXT)
     fix = Fix("Cast it", Code.casting(table, name, pl.Float64, categorical=categorical))
     if dtype.is_nested():
@@ -261,15 +261,13 @@ def _scores_of(_table: str, _name: str, texts: pl.Series | None, cast: Fix) -> F
     return cast._replace(words=f"{odd[0]!r:.80} is not a number. Use a decimal point and no separators, then cast")
 
 
-def _as_id(table: str, name: str, dtype: pl.DataType) -> Fix:
-    """The code that makes ids of a column of another type."""
+def _as_id(table: str, name: str, dtype: pl.DataType, frame: pl.DataFrame | pl.LazyFrame | None) -> Fix:
+    """The code that makes ids of a column of another type, where its values are still those of ids."""
     column = f"pl.col({name!r})"
     if dtype.is_float() or dtype.is_decimal():
-        # As text at once, 1.0 would be "1.0", which is no id of the other table.
-        words = "Cast it to whole numbers, and these to text if the other table's ids are text"
-        return Fix(words, Code.casting(table, name, pl.Int64))
+        return _of_floats(table, name, frame)
     if isinstance(dtype, (pl.List, pl.Array)):
-        return Fix("Give each of them a row", Code(f"{table}.explode({name!r})"))
+        return _of_lists(table, name, {} if frame is None else frame.collect_schema())
     if isinstance(dtype, pl.Struct):
         fields = f"{column}.struct.unnest()"
         joined = f"{table}.with_columns(pl.concat_str({fields}, separator='/').alias({name!r}))"
@@ -284,3 +282,28 @@ def _as_id(table: str, name: str, dtype: pl.DataType) -> Fix:
     if dtype == pl.Object:
         return Fix("Write its objects as text, in both tables", Code.as_text(table, name))
     return Fix("Cast it", Code.casting(table, name, pl.String))
+
+
+def _of_floats(table: str, name: str, frame: pl.DataFrame | pl.LazyFrame | None) -> Fix:
+    """The code that makes whole numbers of ids, unless digits of them are lost."""
+    # As text at once, 1.0 would be "1.0", which is no id of the other table.
+    words = "Cast it to whole numbers, and these to text if the other table's ids are text"
+    again = "Read the table again with these ids as text"
+    if not isinstance(frame, pl.DataFrame):
+        return Fix(f"{words}. Beyond 2^53 floats have lost digits: {again[0].lower()}{again[1:]}")
+    ids = frame[name].drop_nulls()
+    ids = ids.drop_nans() if ids.dtype.is_float() else ids
+    if not (ids == ids.floor()).all():
+        return Fix("It holds fractions, which are no ids: name the column of ids")
+    largest = 2**24 if ids.dtype == pl.Float32 else 2**53 if ids.dtype.is_float() else None
+    if largest is not None and (ids.abs() >= largest).any():
+        return Fix(f"Digits of ids are lost: floats hold whole numbers up to {largest:,}. {again}")
+    return Fix(words, Code.casting(table, name, pl.Int64))
+
+
+def _of_lists(table: str, name: str, schema: Mapping[str, pl.DataType]) -> Fix:
+    """The code that gives each id of lists a row; those of a run with the scores beside them."""
+    beside = [each for each, dtype in schema.items() if each != name and isinstance(dtype, (pl.List, pl.Array))]
+    if table == "run" and not beside:
+        return Fix("Give each document a row with its own score, or the lists alone, best first, as {query: [id]}")
+    return Fix("Give each of them a row", Code.exploding(table, [name, *beside] if table == "run" else [name]))

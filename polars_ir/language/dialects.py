@@ -34,6 +34,9 @@ WITH_NUMBER = re.compile(r"(?P<name>.+?)(?P<sign>_at_|_|\.)(?P<at>\d*\.?\d+|\d+\
 #: `P10`, `ndcg10`: the cutoff of a measure without another number that could be meant, as the beta of `F2` is.
 WITH_CUTOFF = re.compile(r"(?P<name>\w*[^\W\d_])(?P<at>\d+)", re.ASCII)
 
+#: `recall_5_10`, whose numbers are two cutoffs or a fraction.
+TWO_NUMBERS = re.compile(r"(?P<name>.+?)(?P<sign>_at_|_|\.)(?P<numbers>\d+(?:_\d+)+)", re.ASCII)
+
 #: `nDCG@5,10`, `P_5,10` and trec_eval's `ndcg_cut.10,23.4`: several measures in one name.
 SEVERAL = re.compile(
     r"(?P<head>.*?(?:@|_at_|_|\.))(?P<numbers>\.?\d[\d.]*(?:,\s*\.?\d[\d.]*)+)(?P<level>-l\d+)?", re.ASCII | re.DOTALL
@@ -235,6 +238,16 @@ def _rbp_at(matched: re.Match[str], tool: str) -> TakenApart:
     raise MeasureError(f"{matched[0]!r} can mean {len(meant)} measures. Name one: {quoted(meant)}.")
 
 
+def _refuse_two_numbers(matched: re.Match[str], tool: str) -> None:
+    """Raise a `MeasureError` for several cutoffs that no comma parts; a number that begins with 0 is a fraction."""
+    spelling, numbers = _find(matched["name"], tool), matched["numbers"].split("_")
+    if spelling is None or spelling.info.at != "k" or not int(numbers[0]):
+        return
+    found = (_read(f"{matched['name']}{matched['sign']}{number}", tool) for number in numbers if int(number))
+    listed = [one.info.column({**one.info.parameters, **one.arguments}) for one in found]
+    raise MeasureError(f"{matched[0]!r} has {len(numbers)} numbers. Name each measure: {listed!r}.")
+
+
 def _refuse_several(matched: re.Match[str], _tool: str) -> TakenApart:
     names = several(matched[0])
     raise MeasureError(
@@ -300,6 +313,7 @@ def _with_cutoff_alone(name: str, tool: str) -> ToolName | None:
 #: The readers of a name of one measure, in the order in which they are tried: the pattern of the name, and the measure
 #: with its parameters by the match and the tool before the name, or None where another reader has to try.
 READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str], TakenApart | None]], ...] = (
+    (TWO_NUMBERS, _refuse_two_numbers),
     (sql.PLAIN, _in_sql),
     (RANX_LEVEL, _above_a_level),
     (TREC_EVAL_SET_F, _set_f),
@@ -322,7 +336,9 @@ def elsewhere(name: str) -> str:
 
 
 def _unknown(text: str, name: str, tool: str) -> MeasureError:
-    """The error for a name of no measure."""
+    """The error for a name of no measure, or of several."""
+    if not tool and fold(name) in AMBIGUOUS:
+        return _of_several_tools(text, AMBIGUOUS[fold(name)])
     if tool:
         names = _names_in(tool, catalogued())
         says = f"{tool} has no measure {name!r} that is known here.{nearest(name, names)}"

@@ -171,6 +171,7 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
         "roc_auc_score": ToolName("", f"{OF_ALL_ROWS}, whose measure is 'Accuracy'"),
         "top_k_accuracy_score": ToolName("", "is of classes, each row's one right class among the first k"),
     },
+    "ranx": {"hits": ToolName("NumRelRet")},
     "sentence-transformers": {
         "accuracy": ToolName("Success"),
         "map": ToolName(AP_OF_BEST),
@@ -210,6 +211,7 @@ CALLED = {"sklearn": "scikit-learn", "TensorFlow-Ranking": "TF-Ranking", "SBERT"
 #: as the measure of this package is (`Accuracy`, `RBP`) a name is that.
 AMBIGUOUS: Mapping[str, tuple[str, ...]] = {
     "accuracy": ("ir_measures", "BEIR", "sentence-transformers"),
+    "hits": ("ranx", "TF-Ranking"),
     "rbp": ("ir_measures", "trec_eval"),
 }
 

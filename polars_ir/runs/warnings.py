@@ -19,6 +19,7 @@ from polars_ir.engine.run_and_qrels import RunAndQrels, retrieves_judged
 from polars_ir.errors import Code, Fix, Setting, caller, fold, option, quoted, table_name, warn
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.language.catalog import CATALOG, MeasureCall
+from polars_ir.language.measures.cumulated_gain import HIGHEST_EXPONENT
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.runs.pooled import pooled, warn_of_pooled
 
@@ -60,15 +61,27 @@ def warned(
     for mark in result.columns:
         if mark.startswith("polars_ir: "):
             result.drop_in_place(mark)
-    # A sum is NaN if a value is, or where values are infinite both ways.
+    of_powers = {m.name for m in measures if m.call and m.call.arguments.get("dcg") == "exp-log2"}
     for values in result:
-        if values.dtype.is_float() and math.isnan(values.sum()) and (count := int(values.is_nan().sum())):
-            first = result.filter(values.is_nan())[pair.run.names["query_id"]][0]
-            warn(
-                f"{values.name!r} is NaN for {count} of {result.height} queries{of_file()}, the first being {first!r}: "
-                "a column that it reads holds NaN or infinite values. Fill them, or leave those rows out."
-            )
+        # A sum is not finite if a value is not, or where values are infinite both ways.
+        if values.dtype.is_float() and not math.isfinite(values.sum()):
+            _warn_of_no_numbers(result, values, pair, of_powers=values.name in of_powers)
     return result
+
+
+def _warn_of_no_numbers(result: pl.DataFrame, values: pl.Series, pair: RunAndQrels, *, of_powers: bool) -> None:
+    """Warn of figures that are NaN or, of gains of 2 to the grade, infinite."""
+    wrong = values.is_nan() | (values.is_infinite() & of_powers)
+    if not (count := int(wrong.sum())):
+        return
+    first = result.filter(wrong)[pair.run.names["query_id"]][0]
+    says = f"{values.name!r} is no number for {count} of {result.height} queries{of_file()}, the first being {first!r}"
+    highest = _extremes(pair.qrels or pair.run)[1] if of_powers else None
+    if highest is not None and highest > HIGHEST_EXPONENT:
+        fix = Fix("Give such grades gains, by gains=, or take nDCG, which divides them")
+        warn(f"{says}: 2 to the grade {highest:g} is beyond what a Float64 holds.", fix=fix)
+        return
+    warn(f"{says}: a column that it reads holds NaN or infinite values. Fill them, or leave those rows out.")
 
 
 @dataclass(frozen=True)

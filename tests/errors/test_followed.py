@@ -200,6 +200,24 @@ FOLLOWED = {
         )
         for name in ("relevant", "is_relevant", "target", "y_true", "clicked", "judgment", "gold")
     },
+    "ids that a merge made floats": Followed(
+        rr, {"run": {"qid": [1.0, 1.0], "doc_id": ["a", "b"], "score": [1, 2]}, "qrels": {1: ["a"]}}, 0.5, IN_MEMORY
+    ),
+    "ids that lost digits": Followed(
+        rr, {"run": {"qid": ["q"] * 2, "docno": [29365110542270464.0, 1.0], "score": [1, 2]}, "qrels": {"q": [1]}}, None
+    ),
+    "ids of qrels that lost digits": Followed(
+        rr, {"run": {"q": [1]}, "qrels": {"qid": ["q"] * 2, "docno": [2.0**53, 1.0], "rel": [1, 2]}}, None
+    ),
+    "fractions for ids": Followed(
+        rr, {"run": {"qid": ["q"] * 2, "docno": [1.5, 1.0], "score": [1, 2]}, "qrels": {"q": [1]}}, None
+    ),
+    "lists of ids and of scores": Followed(
+        rr, {"run": {"qid": ["q"], "docno": [["b", "a"]], "score": [[2.0, 1.0]]}, "qrels": {"q": ["a"]}}, 0.5
+    ),
+    "lists of ids with one score": Followed(
+        rr, {"run": {"qid": ["q"], "docno": [["b", "a"]], "score": [2.0]}, "qrels": {"q": ["a"]}}, None
+    ),
     "grades of qrels called relevant": Followed(
         rr,
         {"run": {"q": ["b", "a"]}, "qrels": {"query_id": ["q", "q"], "doc_id": ["b", "a"], "is_relevant": [0, 1]}},

@@ -144,8 +144,6 @@ IR_MEASURES = {
 }
 
 RANX = {
-    "hits": "NumRelRet",
-    "hits@5": "NumRelRet@5",
     "hit_rate@5": "Success@5",
     "precision@5": "P@5",
     "recall@9": "R@9",
@@ -744,3 +742,36 @@ def test_a_precision_without_a_cutoff_is_warned_of_where_it_is_typed():
 def test_a_name_that_says_one_thing_twice_is_an_error(name, problem):
     with pytest.raises(ir.IRError, match=problem):
         ir.parse(name)
+
+
+TWO_NUMBERS = {
+    "recall_5_10": ["R@5", "R@10"],
+    "P_5_10": ["P@5", "P@10"],
+    "ndcg_cut_5_10": ["nDCG@5", "nDCG@10"],
+    "mrr_5_10": ["RR@5", "RR@10"],
+    "recall_at_5_10": ["R@5", "R@10"],
+    "ndcg_at_1_3_5_10": ["nDCG@1", "nDCG@3", "nDCG@5", "nDCG@10"],
+    "ndcg_1_0": ["nDCG@1"],
+}
+
+
+@pytest.mark.parametrize("name", TWO_NUMBERS)
+def test_a_name_with_two_cutoffs_is_refused_with_the_names_of_both(name):
+    with pytest.raises(ir.IRError) as error:
+        ir.parse(name)
+    assert str(error.value).endswith(f"Name each measure: {TWO_NUMBERS[name]}.")
+    assert [ir.parse(each).meta.output_name() for each in TWO_NUMBERS[name]] == TWO_NUMBERS[name]
+
+
+@pytest.mark.parametrize("name", ["iprec_at_recall_0_10", "nope_5_10", "map_5_x_10", "set_F_0_5"])
+def test_a_name_of_numbers_that_is_no_measure_is_unknown(name):
+    with pytest.raises(ir.IRError, match="no measure is called"):
+        ir.parse(name)
+
+
+@pytest.mark.parametrize("name", ["hits@10", "Hits@10", "hits_at_10", "hits"])
+def test_hits_are_counted_by_some_and_found_by_others(name):
+    with pytest.raises(ir.IRError, match=r"means 'NumRelRet.*' to ranx, 'Success.*' to TF-Ranking"):
+        ir.parse(name)
+    assert ir.parse("ranx hits@10").meta.output_name() == "NumRelRet@10"
+    assert ir.parse("TF-Ranking hits@10").meta.output_name() == "Success@10"

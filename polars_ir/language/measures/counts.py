@@ -68,7 +68,6 @@ def n_relevant_documents(*, rel: float = 1) -> pl.Expr:
     also={
         "trec_eval": "num_rel_ret",
         "ir_measures": "NumRelRet",
-        "ranx": "hits",
         "trectools": "get_relevant_retrieved_documents",
     },
     monotone=True,

@@ -27,6 +27,9 @@ from polars_ir.language.words import (
 
 JARVELIN = "Jarvelin and Kekalainen 2002, https://doi.org/10.1145/582415.582418"
 
+#: Sums of 2 to higher grades may be infinite.
+HIGHEST_EXPONENT = 1000
+
 #: The denominators of nDCG.
 IDEAL = Option(
     "min(k,R)",
@@ -39,6 +42,18 @@ IDEAL = Option(
 def graded_gain(*, dcg: Discounted, rel: float | None, gains: Gains | None, **_: object) -> pl.Expr:
     """The gain of a document, by the parameters of the measures here."""
     return gain(dcg, gains, rel)
+
+
+def gain_out_of_best(dcg: Discounted, gains: Gains | None, rel: float | None) -> pl.Expr:
+    """The gain of a document as a part of an ideal one: where 2 to a grade is no Float64, divided by 2 to the highest.
+
+    The quotient of two sums of such gains is the same.
+    """
+    if dcg != "exp-log2":
+        return gain(dcg, gains, rel)
+    grade = gain("log2", gains, rel)
+    less = pl.when(grade.max() > HIGHEST_EXPONENT).then(grade.max()).otherwise(0.0)
+    return 2.0 ** (grade - less) - 2.0**-less
 
 
 def graded_discount(*, discount: Discount, **_: object) -> pl.Expr:
@@ -168,8 +183,8 @@ def ideal_dcg(
     discount=graded_discount,
     # The ideal ranking is the same in every order.
     expected=lambda k, rel, dcg, discount, gains, denominator: ratio(
-        discounted_gain_under_ties(k, gain(dcg, gains, rel), discount),
-        best_gain(k, gain(dcg, gains, rel), discount, denominator),
+        discounted_gain_under_ties(k, gain_out_of_best(dcg, gains, rel), discount),
+        best_gain(k, gain_out_of_best(dcg, gains, rel), discount, denominator),
     ),
 )
 def ndcg(
@@ -198,7 +213,7 @@ def ndcg(
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": {"d1": 3, "d3": 3}}, ir.ndcg(k=2))["nDCG@2"].round(6).item()
     0.613147
     """
-    value = gain(dcg, gains, rel)
+    value = gain_out_of_best(dcg, gains, rel)
     return ratio(discounted_gain(rank, k, value, discount), best_gain(k, value, discount, denominator))
 
 

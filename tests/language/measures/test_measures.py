@@ -297,3 +297,22 @@ def test_gains_meet_grades_of_either_float(gains):
         for dtype in (pl.Float64, pl.Float32)
     )
     assert double["DCG"].to_list() == single["DCG"].to_list()
+
+
+@pytest.mark.parametrize("ties", ["doc_id", "best", "worst", "expected"])
+@pytest.mark.parametrize("name", ["nDCG(dcg='exp-log2')@3", "nDCG(dcg='exp-log2',denominator='R')"])
+def test_gains_of_two_to_a_huge_grade_are_exact_in_a_quotient(name, ties):
+    run = {"q": ["a", "b", "c"]}
+    found = [
+        ir.evaluate(run, {"q": {"b": highest, "a": 1, "c": highest - 1}}, name, ties=ties).item(0, 1)
+        for highest in (72, 1000, 1001, 1023, 1024, 50_000)
+    ]
+    assert len(set(found)) == 1
+    assert found[0] == pytest.approx(0.66967181649423)
+
+
+def test_a_sum_of_gains_that_no_number_holds_says_so():
+    with pytest.warns(ir.IRWarning, match=r"2 to the grade 1024 is beyond what a Float64 holds") as warned:
+        found = ir.evaluate({"q": ["a", "b"]}, {"q": {"b": 1024, "a": 1}}, "DCG(dcg='exp-log2')@3")
+    assert found.item(0, 1) == float("inf")
+    assert len(warned) == 1
