@@ -66,7 +66,7 @@ OF_RUN = {name: LazyMethod(runs, name) for name in dir(runs) if name != "update"
 OF_RUN |= {name: LazyMethod(fusion, name) for name in OF_FUSION}
 OF_RUN |= {
     "report": LazyMethod(reports, "report"),
-    "side_by_side": LazyMethod(tables, "side_by_side"),
+    "side_by_side": LazyMethod(reports, "side_by_side"),
 }
 OF_PER_QUERY = {name: LazyMethod(per_query, name) for name in dir(per_query)} | {
     "table": LazyMethod(tables, "table"),

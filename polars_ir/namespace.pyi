@@ -30,7 +30,6 @@ from polars_ir.reports.report import Report
 from polars_ir.runs.norms import Norm
 from polars_ir.runs.options import Evaluating, Explaining, Judging, Selecting, Showing
 from polars_ir.runs.rerank_gain import RerankGain
-from polars_ir.tables.side_by_side import Page
 
 _FrameT_co = TypeVar("_FrameT_co", covariant=True)
 
@@ -747,8 +746,8 @@ class IRNamespace(Generic[_FrameT_co]):
         *,
         names: Sequence[str] = ...,
         **options: Unpack[Showing],
-    ) -> Page:
-        """Two rankings of a query next to each other, as HTML: grades, contributions, and places in the other ranking."""
+    ) -> Report:
+        """Two rankings of a query next to each other: grades, contributions, and ranks in the other ranking."""
     def similarity(self, other: Any = None, *, k: int = 10, p: float = 0.9) -> _FrameT_co:
         """The similarity of the lists of two systems: a row per pair of systems and query that both answered."""
     def skip_first(self, n: int = 1) -> _FrameT_co:

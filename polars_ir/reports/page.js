@@ -368,6 +368,7 @@ async function start() {
   showMade();
   for (const element of [document.getElementById("controls"), document.querySelector("main")]) element.hidden = false;
   showTables();
+  if (content.queries.ids.length === 1 && kept.size) openQuery(0);
   // What is read and used first answers while charts are drawn.
   await new Promise((resolve) => setTimeout(resolve));
   showCharts();

@@ -65,7 +65,12 @@ def rankings_of(
     for measure in dict.fromkeys([*measures, OTHERWISE]):
         if (explained := _explained(rows, qrels, measure, ids, options)) is not None:
             depth = min(cutoff_of(resolve_one(measure, "report")) or DEPTH, DEPTH)
-            return {"measure": measure, "depth": depth, "queries": ids, **_parts(explained, systems, documents, depth)}
+            return {
+                "measure": measure,
+                "depth": depth,
+                "queries": ids,
+                **documents_of(explained, systems, documents, depth),
+            }
     return None
 
 
@@ -82,7 +87,7 @@ def _explained(
     return explained
 
 
-def _parts(explained: pl.DataFrame, systems: Sequence[str], documents: Any, depth: int) -> dict[str, Any]:
+def documents_of(explained: pl.DataFrame, systems: Sequence[str], documents: Any, depth: int) -> dict[str, Any]:
     """The documents, and their places in the rankings."""
     id = pl.col("query_id", "doc_id").cast(pl.String)
     rows = explained.with_columns(id, pl.col("gain").fill_null(0.0))

@@ -70,7 +70,6 @@ NAMED = {
     "polars_ir.runs.norms": "Norm",
     "polars_ir.runs.options": "Evaluating, Explaining, Judging, Selecting, Showing",
     "polars_ir.runs.rerank_gain": "RerankGain",
-    "polars_ir.tables.side_by_side": "Page",
 }
 
 NAMESPACE = """_FrameT_co = TypeVar("_FrameT_co", covariant=True)
