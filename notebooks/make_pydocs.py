@@ -245,7 +245,7 @@ def read_queries() -> pl.DataFrame:
 def read_qrels() -> pl.DataFrame:
     """The shipped grades: query_id, doc_id, grade; none before judging has begun."""
     path = DATA / "qrels.txt"
-    lines = path.read_text().splitlines() if path.exists() else []
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     rows = [(query, document, int(grade)) for query, _, document, grade in map(str.split, lines)]
     schema = {"query_id": pl.String, "doc_id": pl.String, "grade": pl.Int64}
     return pl.DataFrame(rows, schema=schema, orient="row")

@@ -185,7 +185,7 @@ def test_the_twin_of_a_notebook_has_its_code_and_what_it_shows_as_text(tmp_path)
         },
     ]
     path = tmp_path / "page.ipynb"
-    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}), encoding="utf-8")
     assert twins.markdown_of(path) == "# Title\n\n```python\n1 + 1\n```\n\n```text\n2\n[chart]\n```\n"
 
 

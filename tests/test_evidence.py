@@ -32,7 +32,7 @@ def test_what_is_promised_holds_but_for_chance(part, tmp_path):
 
 
 def test_the_page_has_the_tables_of_the_results():
-    page = (ROOT / "notebooks/evidence.md").read_text()
+    page = (ROOT / "notebooks/evidence.md").read_text(encoding="utf-8")
     parts = {part for part, _ in RESULTS}
     assert parts <= set(evidence.PARTS)
     for part in parts:
@@ -44,7 +44,7 @@ def test_each_promise_is_simulated_and_holds():
     assert not [figure for figure in figures if not figure.holds]
     assert not unsimulated(figures)
     assert unsimulated([figure for figure in figures if "ranks" not in figure.promise]) == ["ranks"]
-    table = (ROOT / "notebooks/evidence.md").read_text().split("that no part simulates:\n\n")[1]
+    table = (ROOT / "notebooks/evidence.md").read_text(encoding="utf-8").split("that no part simulates:\n\n")[1]
     assert table.startswith("| promise | where |\n| --- | --- |\n\n")
 
 

@@ -31,7 +31,9 @@ for package in [module for _, module in sorted(sys.modules.items()) if isinstanc
 @pytest.mark.parametrize("step", [1, -1])
 def test_the_function_wins_over_its_file_after_either_order_of_import(step):
     program = PROGRAM.replace("STEP", str(step))
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)  # noqa: S603
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, encoding="utf-8"
+    )
     assert done.stderr == ""
     assert {"compare", "fuse", "table"} <= set(done.stdout.split())
 
@@ -53,7 +55,7 @@ def test_everything_can_be_imported_by_a_star_and_functions_can_be_pickled():
 
 def test_importing_the_package_imports_no_function_of_runs_but_what_measures_need():
     program = "import sys, polars_ir; print(*sorted(m for m in sys.modules if m.startswith('polars_ir.')))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, encoding="utf-8")  # noqa: S603
     assert not {"polars_ir.engine", "polars_ir.statistics", "polars_ir.files", "polars_ir.datasets"} & set(
         done.stdout.split()
     )

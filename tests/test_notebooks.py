@@ -68,7 +68,7 @@ def execute(notebook, folder):
     with TemporaryDirectory() as ipython:
         startup = Path(ipython, "profile_default", "startup")
         startup.mkdir(parents=True)
-        (startup / "charts.py").write_text(CHARTS)
+        (startup / "charts.py").write_text(CHARTS, encoding="utf-8")
         client.execute(env={**os.environ, "IPYTHONDIR": ipython})
     fresh.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}, MADE_WITH: pl.__version__}
     return nbformat.from_dict(fresh)

@@ -15,7 +15,12 @@ QRELS = pd.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d2", "d1"], "relevan
 def in_a_new_interpreter(program: str) -> str:
     """The output of a program; the interpreter treats warnings as errors."""
     done = subprocess.run(  # noqa: S603  # our own interpreter and program
-        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False, timeout=900
+        [sys.executable, "-W", "error", "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
+        encoding="utf-8",
     )
     assert done.stderr == ""
     return done.stdout.strip()

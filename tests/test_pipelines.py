@@ -52,7 +52,7 @@ def shell(command: str, folder: Path, **variables: str) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     given = {**os.environ, "PATH": path, **variables}
     parts = ["bash", "-c", command]
-    done = subprocess.run(parts, check=False, cwd=folder, capture_output=True, text=True, env=given)  # noqa: S603  # our own
+    done = subprocess.run(parts, check=False, cwd=folder, capture_output=True, text=True, env=given, encoding="utf-8")  # noqa: S603  # our own
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -162,12 +162,14 @@ def test_dbt_evaluates_new_nights(tmp_path):
 
     models = tmp_path / "models"
     models.mkdir()
-    (models / "figures.py").write_text(recipe_of("def model"))
-    (models / "runs.sql").write_text(recipe_of("SELECT", "sql"))
-    (models / "qrels.sql").write_text("SELECT * FROM 'qrels.parquet'")
-    (models / "schema.yml").write_text(recipe_of("models:", "yaml"))
-    (tmp_path / "dbt_project.yml").write_text("{name: search, profile: search}")
-    (tmp_path / "profiles.yml").write_text("search: {target: dev, outputs: {dev: {type: duckdb, path: search.duckdb}}}")
+    (models / "figures.py").write_text(recipe_of("def model"), encoding="utf-8")
+    (models / "runs.sql").write_text(recipe_of("SELECT", "sql"), encoding="utf-8")
+    (models / "qrels.sql").write_text("SELECT * FROM 'qrels.parquet'", encoding="utf-8")
+    (models / "schema.yml").write_text(recipe_of("models:", "yaml"), encoding="utf-8")
+    (tmp_path / "dbt_project.yml").write_text("{name: search, profile: search}", encoding="utf-8")
+    (tmp_path / "profiles.yml").write_text(
+        "search: {target: dev, outputs: {dev: {type: duckdb, path: search.duckdb}}}", encoding="utf-8"
+    )
     for nights in (1, 2):
         write_lake(tmp_path, nights)
         said = shell("dbt build --no-use-colors", tmp_path, DBT_SEND_ANONYMOUS_USAGE_STATS="0")
@@ -225,7 +227,7 @@ def test_dvc_shows_the_metrics(tmp_path):
     (tmp_path / "runs").mkdir()
     bm25 = ir.datasets.load("pydocs").runs.filter(run="bm25").drop("run")
     ir.write_run(bm25, tmp_path / "runs" / "bm25.run")
-    (tmp_path / "dvc.yaml").write_text(recipe_of("stages:", "yaml"))
+    (tmp_path / "dvc.yaml").write_text(recipe_of("stages:", "yaml"), encoding="utf-8")
     shell("git init -q . && dvc init -q && dvc repro -q && git add . && git commit -qm first", tmp_path, **AUTHOR)
     shown = json.loads(shell("dvc metrics show --json", tmp_path))[""]["data"]["metrics.json"]["data"]
     assert shown["bm25/nDCG@10"] == means_of(_prepared()["nights"][0])["bm25/ndcg_10"]
@@ -244,14 +246,14 @@ def test_the_commands_of_github_actions_run_in_a_shell(tmp_path):
     write_lake(tmp_path)
     for file, system in (("new.run", "bm25"), ("base.run", "tfidf")):
         ir.write_run(runs.filter(run=system).drop("run"), tmp_path / file)
-    (tmp_path / "pyproject.toml").write_text(recipe_of(r"[tool.polars_ir.gate]", "toml"))
+    (tmp_path / "pyproject.toml").write_text(recipe_of(r"[tool.polars_ir.gate]", "toml"), encoding="utf-8")
     workflow = yaml.safe_load(recipe_of("on: pull_request", "yaml"))
     install, *commands = [step["run"] for step in workflow["jobs"]["search"]["steps"] if "run" in step]
     assert install.startswith("pip install 'polars_ir[stats]")
     shell(commands[0].replace("new.", "base."), tmp_path)
     for command in commands:
         shell(command, tmp_path, GITHUB_STEP_SUMMARY="summary.md")
-    assert re.search(r"\| *nDCG@10 *\| *no worse", (tmp_path / "summary.md").read_text())
+    assert re.search(r"\| *nDCG@10 *\| *no worse", (tmp_path / "summary.md").read_text(encoding="utf-8"))
 
 
 @pytest.mark.whole("an orchestrator with its own storage")
@@ -282,7 +284,7 @@ def test_airflow_runs_a_night(tmp_path):
     pytest.importorskip("airflow")
     write_lake(tmp_path)
     (tmp_path / "dags").mkdir()
-    (tmp_path / "dags" / "nightly.py").write_text(recipe_of("from airflow"))
+    (tmp_path / "dags" / "nightly.py").write_text(recipe_of("from airflow"), encoding="utf-8")
     options = {"AIRFLOW_HOME": str(tmp_path), "AIRFLOW__CORE__LOAD_EXAMPLES": "False"}
     said = shell("airflow db migrate && airflow dags test nightly 2026-11-18 2>&1", tmp_path, **options)
     assert "state=success" in said
@@ -297,7 +299,7 @@ def test_marimo_shows_what_a_click_selects(tmp_path):
     pytest.importorskip("marimo")
     import runpy
 
-    (tmp_path / "notebook.py").write_text(recipe_of("import marimo"))
+    (tmp_path / "notebook.py").write_text(recipe_of("import marimo"), encoding="utf-8")
     app = runpy.run_path(str(tmp_path / "notebook.py"))["app"]
     _, names = app.run()
     assert names["means"].equals(names["per_query"].ir.mean())

@@ -49,10 +49,16 @@ def script(cluster: str) -> str:
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_a_recipe_gives_what_one_process_gives(cluster, collection, tmp_path):
     pytest.importorskip(cluster)
-    (tmp_path / "recipe.py").write_text(script(cluster))
+    (tmp_path / "recipe.py").write_text(script(cluster), encoding="utf-8")
     environment = os.environ | {"PYTHONPATH": str(Path(ir.__file__).parents[1])}
     done = subprocess.run(
-        [sys.executable, "recipe.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "recipe.py"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        encoding="utf-8",
     )
     assert done.returncode == 0, done.stderr
     assert pl.read_parquet(tmp_path / "per_query.parquet").equals(ir.evaluate(*collection, ["nDCG@10", "AP"]))

@@ -29,7 +29,12 @@ plugins = ["polars_ir.mypy"]
 def printed(*command: object) -> str:
     """The output of a checker."""
     done = subprocess.run(  # noqa: S603  # our own command
-        [sys.executable, "-m", "mypy", *map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "mypy", *map(str, command)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        encoding="utf-8",
     )
     assert done.stderr == ""
     return done.stdout
@@ -86,7 +91,7 @@ def test_pyright_agrees_with_the_sample(tmp_path):
     }
     config.write_text(json.dumps(settings), "utf-8")
     command = [PYRIGHT, "-p", config, "--pythonpath", sys.executable, "--outputjson"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, encoding="utf-8")  # noqa: S603
     found = json.loads(done.stdout)
     assert found["summary"]["filesAnalyzed"] == 1
     assert [f"{each['range']['start']['line'] + 1}: {each['message']}" for each in found["generalDiagnostics"]] == []

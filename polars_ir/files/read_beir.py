@@ -80,10 +80,10 @@ def read_beir(folder: str | os.PathLike[str], *, split: str = "test", **options:
     >>> from polars_ir.files import read_beir
     >>> temporary = tempfile.TemporaryDirectory()
     >>> folder = pathlib.Path(temporary.name)
-    >>> _ = (folder / "corpus.jsonl").write_text('{"_id": "d1", "title": "Cats", "text": "They purr."}\n')
-    >>> _ = (folder / "queries.jsonl").write_text('{"_id": "q1", "text": "who purrs"}\n')
+    >>> _ = (folder / "corpus.jsonl").write_text('{"_id": "d1", "title": "Cats", "text": ""}\n', encoding="utf-8")
+    >>> _ = (folder / "queries.jsonl").write_text('{"_id": "q1", "text": "who purrs"}\n', encoding="utf-8")
     >>> (folder / "qrels").mkdir()
-    >>> _ = (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    >>> _ = (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n", encoding="utf-8")
     >>> beir = read_beir(folder)
     >>> beir.qrels.rows()
     [('q1', 'd1', 1)]

@@ -125,7 +125,7 @@ def read_run(source: Source | IO[Any], **options: Unpack[ReadingRun]) -> pl.Data
     >>> import pathlib, tempfile
     >>> from polars_ir.files import read_run
     >>> file = pathlib.Path(tempfile.mkdtemp(), "bm25.run")
-    >>> _ = file.write_text("q1 Q0 d3 1 14.5 bm25\nq1 Q0 d1 2 9.25 bm25\n")
+    >>> _ = file.write_text("q1 Q0 d3 1 14.5 bm25\nq1 Q0 d1 2 9.25 bm25\n", encoding="utf-8")
     >>> read_run(file)
     shape: (2, 4)
     ┌──────────┬────────┬──────┬───────┐
@@ -178,7 +178,7 @@ def scan_run(source: Source, **options: Unpack[ReadingRun]) -> pl.LazyFrame:
     >>> import pathlib, tempfile
     >>> from polars_ir.files import scan_run
     >>> file = pathlib.Path(tempfile.mkdtemp(), "bm25.run")
-    >>> _ = file.write_text("q1 Q0 d3 1 14.5 bm25\nq1 Q0 d1 2 9.25 bm25\n")
+    >>> _ = file.write_text("q1 Q0 d3 1 14.5 bm25\nq1 Q0 d1 2 9.25 bm25\n", encoding="utf-8")
     >>> scan_run(file).select("doc_id", "score").collect().rows()
     [('d3', 14.5), ('d1', 9.25)]
     """
@@ -220,7 +220,7 @@ def read_qrels(source: Source | IO[Any], **options: Unpack[ReadingQrels]) -> pl.
     >>> import pathlib, tempfile
     >>> from polars_ir.files import read_qrels
     >>> file = pathlib.Path(tempfile.mkdtemp(), "qrels.txt")
-    >>> _ = file.write_text("q1 0 d1 2\nq1 0 d2 0\n")
+    >>> _ = file.write_text("q1 0 d1 2\nq1 0 d2 0\n", encoding="utf-8")
     >>> read_qrels(file)
     shape: (2, 3)
     ┌──────────┬────────┬───────────┐
@@ -266,7 +266,7 @@ def scan_qrels(source: Source, **options: Unpack[ReadingQrels]) -> pl.LazyFrame:
     >>> import pathlib, tempfile
     >>> from polars_ir.files import scan_qrels
     >>> file = pathlib.Path(tempfile.mkdtemp(), "qrels.tsv")
-    >>> _ = file.write_text("query-id\tcorpus-id\tscore\nq1\td1\t0.5\n")
+    >>> _ = file.write_text("query-id\tcorpus-id\tscore\nq1\td1\t0.5\n", encoding="utf-8")
     >>> scan_qrels(file).collect().rows()
     [('q1', 'd1', 0.5)]
     """

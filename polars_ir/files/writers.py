@@ -110,7 +110,7 @@ def write_run(run: Any, path: str | os.PathLike[str], **options: Unpack[WritingR
     >>> import polars_ir as ir
     >>> file = pathlib.Path(tempfile.mkdtemp(), "mine.run")
     >>> ir.write_run({"q1": {"d1": 0.5, "d2": 2}}, file, tag="mine")
-    >>> print(file.read_text(), end="")
+    >>> print(file.read_text(encoding="utf-8"), end="")
     q1 Q0 d2 1 2.0 mine
     q1 Q0 d1 2 0.5 mine
     """
@@ -152,7 +152,7 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str], **options: Unpack[Writ
     >>> import polars_ir as ir
     >>> file = pathlib.Path(tempfile.mkdtemp(), "qrels.txt")
     >>> ir.write_qrels({"q1": {"d1": 0, "d2": 2}}, file)
-    >>> print(file.read_text(), end="")
+    >>> print(file.read_text(encoding="utf-8"), end="")
     q1 0 d1 0
     q1 0 d2 2
     """

@@ -62,7 +62,7 @@ def read_trec_eval(source: Source, **options: Unpack[Limits]) -> pl.DataFrame:
     >>> import pathlib, tempfile
     >>> import polars_ir as ir
     >>> file = pathlib.Path(tempfile.mkdtemp(), "mine.eval")
-    >>> _ = file.write_text("map \tq1\t0.2500\nndcg_cut_10 \tq1\t0.5000\nmap \tall\t0.2500\n")
+    >>> _ = file.write_text("map \tq1\t0.2500\nndcg_cut_10 \tq1\t0.5000\nmap \tall\t0.2500\n", encoding="utf-8")
     >>> ir.read_trec_eval(file).to_dicts()
     [{'query_id': 'q1', 'AP': 0.25, 'nDCG@10': 0.5}]
     """
@@ -114,7 +114,7 @@ def write_trec_eval(
     >>> file = pathlib.Path(tempfile.mkdtemp(), "mine.eval")
     >>> per_query = ir.evaluate({"q1": ["d1", "d2"], "q2": ["d7"]}, {"q1": ["d2"], "q2": ["d7"]}, ["RR", "NumRel"])
     >>> ir.write_trec_eval(per_query, file, tag="mine")
-    >>> print(file.read_text().expandtabs(1), end="")
+    >>> print(file.read_text(encoding="utf-8").expandtabs(1), end="")
     num_rel                q1 1
     recip_rank             q1 0.5000
     num_rel                q2 1

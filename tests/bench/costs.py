@@ -179,7 +179,7 @@ def reading(rows: int) -> Iterator[Line]:
     import pytrec_eval
 
     def parse(path: Path) -> None:
-        with path.open() as lines:
+        with path.open(encoding="utf-8") as lines:
             pytrec_eval.parse_run(lines)
 
     def read(path: Path) -> None:

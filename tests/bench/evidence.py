@@ -551,7 +551,7 @@ def main() -> None:
             if given.results:
                 seconds = round(time.process_time() - start, 1)
                 line = {"part": name, "n": n, "seconds": seconds, "figures": done[name, n]}
-                with given.results.open("a") as file:
+                with given.results.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(line) + "\n")
         print(tables(name, str(PARTS[name].__doc__), done))  # noqa: T201
 

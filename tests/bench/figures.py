@@ -91,7 +91,7 @@ def unsimulated(figures: Iterable[Figure]) -> list[str]:
 
 def read(results: Path) -> dict[tuple[str, int], list[Figure]]:
     """The figures of a file by part and number of queries."""
-    lines = map(json.loads, results.read_text().splitlines()) if results.exists() else ()
+    lines = map(json.loads, results.read_text(encoding="utf-8").splitlines()) if results.exists() else ()
     return {
         (line["part"], line["n"]): [Figure(*each[:2], tuple(each[2]), *each[3:]) for each in line["figures"]]
         for line in lines

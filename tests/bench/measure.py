@@ -101,8 +101,8 @@ def fresh(
     """
     command, end, line, last = [str(python), str(script), *arguments], time.monotonic() + timeout, " ", ""
     held = peak = 0
-    with tempfile.TemporaryFile("w+") as errors:
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as process:  # noqa: S603  # our own script
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8") as process:  # noqa: S603  # our own script
             printed: Any = process.stdout
             try:
                 while line:

@@ -25,9 +25,9 @@ OTHER_RUN = "q1 Q0 d2 1 0.9 b\n"
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
-    (tmp_path / "qrels.txt").write_text(QRELS)
-    (tmp_path / "first.run").write_text(RUN)
-    (tmp_path / "second.run").write_text(OTHER_RUN)
+    (tmp_path / "qrels.txt").write_text(QRELS, encoding="utf-8")
+    (tmp_path / "first.run").write_text(RUN, encoding="utf-8")
+    (tmp_path / "second.run").write_text(OTHER_RUN, encoding="utf-8")
     return tmp_path
 
 
@@ -72,7 +72,7 @@ def test_documents_are_excluded_and_repeats_counted_once(options, figure, tmp_pa
         "ids.qrels": "q1 0 a 1\nq1 0 q1 1\n",
     }
     for name, text in texts.items():
-        Path(name).write_text(text)
+        Path(name).write_text(text, encoding="utf-8")
     call = ["evaluate", "some.run", "--qrels", "some.qrels", "-m", "RR", "--duplicates", "first"]
     assert main([*call, *options]) == 0
     assert capsys.readouterr().out == f"run\tRR\nsome\t{figure}\n"
@@ -192,7 +192,7 @@ def test_a_missing_file_is_an_error_of_one_line(evaluating, folder, capsys):
 
 
 def test_a_bad_file_is_an_error_that_names_the_line(evaluating, folder, capsys):
-    (folder / "first.run").write_text("q1 Q0 d1 1 0.9 a\nq1 Q0 d2 2 high a\n")
+    (folder / "first.run").write_text("q1 Q0 d1 1 0.9 a\nq1 Q0 d2 2 high a\n", encoding="utf-8")
     message, text = failing(evaluating, capsys).split("\n")
     assert "first.run, line 2: the score (field 5) must be a number; got 'high'." in message
     assert text.strip() == "'q1 Q0 d2 2 high a'"
@@ -318,7 +318,7 @@ def test_wrong_input_of_the_gate_has_status_2(gating, folder, changes, words, ca
 
 
 def test_figures_that_can_not_be_read_are_an_error_of_the_file(gating, folder, capsys):
-    (folder / "new.csv").write_text("query_id,AP\nq1,0.5,0.5\n")
+    (folder / "new.csv").write_text("query_id,AP\nq1,0.5,0.5\n", encoding="utf-8")
     assert "new.csv, line 2: the header names 2 columns; this row has 3 fields." in failing(gating, capsys)
 
 
@@ -420,7 +420,7 @@ def test_trec_eval_has_the_options_output_and_status_of_that_program(folder, cap
 
 @pytest.mark.parametrize(("program", "measures", "status"), [("trec_eval", [], 4), ("ir_measures", ["AP"], 2)])
 def test_programs_advise_no_python(folder, capsys, program, measures, status):
-    (folder / "first.run").write_text("q1 Q0 d1 1 3 a\nq1 Q0 d1 2 1 a\n")
+    (folder / "first.run").write_text("q1 Q0 d1 1 3 a\nq1 Q0 d1 2 1 a\n", encoding="utf-8")
     assert main([program, str(folder / "qrels.txt"), str(folder / "first.run"), *measures]) == status
     assert (
         " Keep the best score of each document, which is MaxP where rows are passages. The first:"
@@ -501,6 +501,7 @@ def test_the_version_is_printed():
         text=True,
         check=True,
         timeout=900,
+        encoding="utf-8",
     )
     assert (done.stdout, done.stderr) == (f"polars-ir {ir.__version__}\n", "")
 
@@ -528,7 +529,7 @@ def test_a_result_can_be_markdown(folder, capsys):
 
 
 def test_means_can_be_taken_by_a_column_of_queries(folder, capsys):
-    (folder / "queries.csv").write_text("qid,language,traffic\nq1,de,3\nq2,en,1\nq3,de,0\n")
+    (folder / "queries.csv").write_text("qid,language,traffic\nq1,de,3\nq2,en,1\nq3,de,0\n", encoding="utf-8")
     options = ["--queries", str(folder / "queries.csv"), "--by", "language"]
     assert main(evaluated(folder, *options)) == 0
     assert capsys.readouterr().out.splitlines()[1:3] == ["de\tfirst\t0.25", "de\tsecond\t0.5"]
@@ -550,8 +551,8 @@ def test_means_can_be_taken_by_a_column_of_queries(folder, capsys):
     ],
 )
 def test_what_is_wrong_with_the_queries_is_told(folder, monkeypatch, options, words, capsys):
-    (folder / "queries.csv").write_text("qid,language\nq1,de\nq2,en\nq3,de\n")
-    (folder / "none.csv").write_text("name,language\nq1,de\n")
+    (folder / "queries.csv").write_text("qid,language\nq1,de\nq2,en\nq3,de\n", encoding="utf-8")
+    (folder / "none.csv").write_text("name,language\nq1,de\n", encoding="utf-8")
     monkeypatch.chdir(folder)
     assert words in failing(evaluated(folder, *options), capsys)
 
@@ -562,7 +563,7 @@ def test_what_is_wrong_with_the_queries_is_told(folder, monkeypatch, options, wo
 @pytest.mark.whole("a process a case", quick=1)
 def test_a_run_can_come_in_on_standard_input(folder, arguments):
     command = [sys.executable, "-m", "polars_ir", *arguments]
-    found = subprocess.run(command, cwd=folder, input=RUN, capture_output=True, text=True, check=True)  # noqa: S603
+    found = subprocess.run(command, cwd=folder, input=RUN, capture_output=True, text=True, check=True, encoding="utf-8")  # noqa: S603
     assert "0.5" in found.stdout
     assert found.stderr == ""
 
@@ -570,7 +571,7 @@ def test_a_run_can_come_in_on_standard_input(folder, arguments):
 def test_validate_has_status_1_where_it_finds_something(folder, capsys):
     assert main(["validate", str(folder / "qrels.txt"), str(folder / "first.run")]) == 1
     assert "first\tjudged queries missing from the run\twarning\t1" in capsys.readouterr().out
-    (folder / "all.run").write_text("q1 Q0 d2 1 2 a\nq2 Q0 d1 1 2 a\nq3 Q0 d1 1 2 a\n")
+    (folder / "all.run").write_text("q1 Q0 d2 1 2 a\nq2 Q0 d1 1 2 a\nq3 Q0 d1 1 2 a\n", encoding="utf-8")
     assert main(["validate", str(folder / "qrels.txt"), str(folder / "all.run")]) == 0
 
 
@@ -608,7 +609,7 @@ def test_measures_are_found_by_a_part_of_a_name(capsys):
 def test_compare_takes_what_trec_eval_printed(folder, capsys):
     for name in ("first", "second"):
         main(["trec_eval", "-c", "-q", "-m", "recip_rank", str(folder / "qrels.txt"), str(folder / f"{name}.run")])
-        (folder / f"{name}.eval").write_text(capsys.readouterr().out)
+        (folder / f"{name}.eval").write_text(capsys.readouterr().out, encoding="utf-8")
     assert main(["compare", str(folder / "first.eval"), str(folder / "second.eval"), "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert (row["run"], row["measure"], row["difference"]) == ("second.eval", "RR", pytest.approx(-1 / 6))
@@ -623,7 +624,7 @@ def ir_measures(*arguments):
     """The output of the program that `polars-ir ir_measures` stands in for."""
     pytest.importorskip("ir_measures")
     command = [sys.executable, "-W", "ignore", "-m", "ir_measures", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603
+    return subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8").stdout  # noqa: S603
 
 
 @pytest.mark.parametrize("options", [[], ["-p", "7"], ["-q"], ["-q", "-n"]])
@@ -644,7 +645,7 @@ def test_ir_measures_speaks_json(folder, capsys):
 
 
 def test_every_judged_document_is_relevant_to_ir_measures_where_rel_is_0(folder, capsys):
-    (folder / "zero.txt").write_text("q1 0 d1 0\nq2 0 d1 0\n")
+    (folder / "zero.txt").write_text("q1 0 d1 0\nq2 0 d1 0\n", encoding="utf-8")
     assert main(["ir_measures", str(folder / "zero.txt"), str(folder / "first.run"), "RR(rel=0)@10"]) == 0
     assert capsys.readouterr().out == "RR(rel=0)@10\t1.0000\n"
 

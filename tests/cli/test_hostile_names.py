@@ -31,9 +31,9 @@ CONTROLS = {chr(code) for code in (*range(32), 127, *range(128, 160), 0x202E, 0x
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with judgments and two runs of a query whose id acts on a terminal."""
-    (tmp_path / "qrels.txt").write_text(f"{ACTS} 0 d1 1\n")
-    (tmp_path / "a.run").write_text(f"{ACTS} Q0 d1 1 0.5 a\n")
-    (tmp_path / "b.run").write_text(f"{ACTS} Q0 d2 1 0.5 b\n")
+    (tmp_path / "qrels.txt").write_text(f"{ACTS} 0 d1 1\n", encoding="utf-8")
+    (tmp_path / "a.run").write_text(f"{ACTS} Q0 d1 1 0.5 a\n", encoding="utf-8")
+    (tmp_path / "b.run").write_text(f"{ACTS} Q0 d2 1 0.5 b\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -95,7 +95,7 @@ def test_trec_eval_prints_the_bytes_as_they_are(in_terminal: Run, capsys: pytest
 
 @pytest.mark.parametrize("program", [["evaluate", "-m", "RR"], ["trec_eval"]])
 def test_no_error_acts_on_a_terminal(folder: Path, program: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "wrong.run").write_text(f"{ACTS} Q0 d1 1 {ACTS} a\n")
+    (folder / "wrong.run").write_text(f"{ACTS} Q0 d1 1 {ACTS} a\n", encoding="utf-8")
     for name in (f"{ACTS}.run", "wrong.run"):
         assert main([*program, "qrels.txt", name]) != 0
         told = capsys.readouterr().err
@@ -113,7 +113,7 @@ def test_no_message_of_a_program_acts_on_a_terminal() -> None:
 
 
 def test_no_warning_acts_on_a_terminal(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "other.run").write_text("q9 Q0 d1 1 0.5 a\n")
+    (folder / "other.run").write_text("q9 Q0 d1 1 0.5 a\n", encoding="utf-8")
     assert main(["evaluate", "-m", "RR", "qrels.txt", "other.run"]) == 0
     told = capsys.readouterr().err
     assert "[2J" in told
@@ -157,13 +157,13 @@ def test_a_table_of_markdown_has_a_line_for_each_row(name: str, text: str) -> No
 
 
 def test_the_names_of_columns_are_no_formulas_either(tmp_path: Path) -> None:
-    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
-    (tmp_path / "a.run").write_text("q1 Q0 d1 1 -0.5 a\n")
-    (tmp_path / "queries.csv").write_text("query_id,=1+1\nq1,-x\n")
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n", encoding="utf-8")
+    (tmp_path / "a.run").write_text("q1 Q0 d1 1 -0.5 a\n", encoding="utf-8")
+    (tmp_path / "queries.csv").write_text("query_id,=1+1\nq1,-x\n", encoding="utf-8")
     files = [str(tmp_path / name) for name in ("qrels.txt", "a.run")]
     output = tmp_path / "out.csv"
     by = ["--by", "=1+1", "--queries", str(tmp_path / "queries.csv")]
     assert main(["evaluate", "-m", "RR", *files, *by, "-o", str(output), "--no-formulas"]) == 0
-    with output.open(newline="") as file:
+    with output.open(newline="", encoding="utf-8") as file:
         header, row = csv.reader(file)
     assert dict(zip(header, row, strict=True))["'=1+1"] == "'-x"

@@ -39,7 +39,7 @@ def test_a_table_is_that_of_the_function(format, capsys):
 
 def test_a_table_is_written_in_the_format_of_its_ending(folder, capsys):
     assert main(["table", "figures.csv", "-o", "table.tex", "-m", "RR"]) == 0
-    assert r"\begin{tabular}" in (folder / "table.tex").read_text()
+    assert r"\begin{tabular}" in (folder / "table.tex").read_text(encoding="utf-8")
     assert capsys.readouterr().out == ""
     assert main(["table", "figures.csv", "-o", "no/table.tex"]) == 2
     assert capsys.readouterr().err == "polars-ir: no/table.tex: can not be written: No such file or directory.\n"
@@ -59,7 +59,9 @@ CHARTS = {
 @pytest.mark.whole("a second a chart", quick=1)
 def test_a_chart_is_written(chart, folder):
     assert main(["plot", chart, *CHARTS[chart], "-o", "chart.json"]) == 0
-    assert json.loads((folder / "chart.json").read_text())["$schema"].startswith("https://vega.github.io/schema/")
+    assert json.loads((folder / "chart.json").read_text(encoding="utf-8"))["$schema"].startswith(
+        "https://vega.github.io/schema/"
+    )
 
 
 @pytest.mark.parametrize(("ending", "first"), [("png", b"\x89PNG"), ("svg", b"<svg"), ("pdf", b"%PDF"), ("html", b"<")])
@@ -89,6 +91,6 @@ def test_a_chart_says_what_it_needs(arguments, message, folder, capsys):
 def test_a_chart_that_can_not_be_written_leaves_the_old_one(folder, capsys):
     assert main(["plot", "ranks", "figures.csv", "-o", "no/chart.json"]) == 2
     assert capsys.readouterr().err == "polars-ir: no/chart.json: can not be written: No such file or directory.\n"
-    (folder / "chart.json").write_text("old")
+    (folder / "chart.json").write_text("old", encoding="utf-8")
     assert main(["plot", "ranks", "figures.csv", "-m", "nope", "-o", "chart.json"]) == 2
-    assert (folder / "chart.json").read_text() == "old"
+    assert (folder / "chart.json").read_text(encoding="utf-8") == "old"

@@ -19,8 +19,8 @@ EVALUATE = ["evaluate", "qrels.txt", "first.run", "-m", "RR"]
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
-    (tmp_path / "qrels.txt").write_text(QRELS)
-    (tmp_path / "first.run").write_text(RUN)
+    (tmp_path / "qrels.txt").write_text(QRELS, encoding="utf-8")
+    (tmp_path / "first.run").write_text(RUN, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -69,7 +69,7 @@ def test_closed_streams_do_no_harm():
 
 @pytest.mark.whole("a process")
 def test_what_an_encoding_lacks_is_escaped(folder):
-    (folder / "é.run").write_text(RUN)
+    (folder / "é.run").write_text(RUN, encoding="utf-8")
     done = shell("polars-ir evaluate qrels.txt é.run -m RR", PYTHONIOENCODING="ascii")
     assert (done.stdout, done.stderr) == (b"run\tRR\n\\xe9\t0.5\n", b"")
 
@@ -108,8 +108,8 @@ def test_the_output_is_a_file_or_printed(capsys):
 
 
 def test_a_table_without_rows_is_empty(folder, capsys):
-    (folder / "a.csv").write_text("query_id,RR\n")
-    (folder / "b.csv").write_text("")
+    (folder / "a.csv").write_text("query_id,RR\n", encoding="utf-8")
+    (folder / "b.csv").write_text("", encoding="utf-8")
     for name in ("a.csv", "b.csv"):
         assert failing(["gate", name, name, "-m", "RR"], capsys).endswith(
             f"{name}: the file is empty: no line holds data."
@@ -123,7 +123,7 @@ def test_swapped_files_are_told(capsys):
 
 
 def test_an_unknown_format_names_the_option(folder, capsys):
-    (folder / "three").write_text("q1 d1 1\n")
+    (folder / "three").write_text("q1 d1 1\n", encoding="utf-8")
     assert "Give it: --format msmarco" in failing(["evaluate", "qrels.txt", "three", "-m", "RR"], capsys)
     assert "Give it: --qrels-format msmarco" in failing(["evaluate", "three", "first.run", "-m", "RR"], capsys)
     assert "--format msmarco" in failing(["convert", "--qrels", "three", "x.csv"], capsys)
@@ -136,8 +136,8 @@ def test_an_unknown_format_names_the_option(folder, capsys):
 
 
 def test_comparing_runs_takes_their_format(folder, capsys):
-    (folder / "a").write_text("q1 d2 1\nq2 d1 1\nq3 d1 1\n")
-    (folder / "b").write_text("q1 d2 1\nq2 d1 1\nq3 d1 1\n")
+    (folder / "a").write_text("q1 d2 1\nq2 d1 1\nq3 d1 1\n", encoding="utf-8")
+    (folder / "b").write_text("q1 d2 1\nq2 d1 1\nq3 d1 1\n", encoding="utf-8")
     arguments = ["gate", "a", "b", "--qrels", "qrels.txt", "-m", "RR", "--format", "msmarco", "--json"]
     assert main(arguments) == 3  # three queries can not tell
     assert json.loads(capsys.readouterr().out)["measures"][0]["mean"] == 1
@@ -146,7 +146,7 @@ def test_comparing_runs_takes_their_format(folder, capsys):
 @pytest.fixture
 def numbered(folder) -> Path:
     """A run with numbers as ids, and its judgments in a text."""
-    (folder / "numbered.txt").write_text("1 0 12 1\n2 0 11 2\n")
+    (folder / "numbered.txt").write_text("1 0 12 1\n2 0 11 2\n", encoding="utf-8")
     run = pl.DataFrame({"qid": [1, 1, 2], "docno": [11, 12, 11], "score": [0.9, 0.5, 0.7]})
     run.write_parquet(folder / "numbered.parquet")
     return folder
@@ -177,7 +177,7 @@ def test_runs_of_several_formats_go_together(folder, capsys):
 
 
 def test_an_error_in_one_of_several_runs_names_its_file(folder, capsys):
-    (folder / "twice.run").write_text("q1 Q0 d1 1 1 a\nq1 Q0 d1 2 0.5 a\n")
+    (folder / "twice.run").write_text("q1 Q0 d1 1 1 a\nq1 Q0 d1 2 0.5 a\n", encoding="utf-8")
     words = failing(["evaluate", "qrels.txt", "first.run", "twice.run", "-m", "RR"], capsys)
     wanted = (
         "twice.run has 2 rows that repeat the ids of another (query_id, doc_id). Keep the best score of each document"
@@ -186,7 +186,7 @@ def test_an_error_in_one_of_several_runs_names_its_file(folder, capsys):
 
 
 def test_a_run_that_shares_no_query_is_named(folder, capsys):
-    (folder / "other.run").write_text("x1 Q0 d1 1 1 a\n")
+    (folder / "other.run").write_text("x1 Q0 d1 1 1 a\n", encoding="utf-8")
     assert main(["evaluate", "qrels.txt", "first.run", "other.run", "-m", "RR"]) == 0
     assert capsys.readouterr().err.startswith("polars-ir: warning: other.run and qrels.txt share no query")
 
@@ -201,19 +201,19 @@ def test_validate_tells_of_each_system_of_a_file(folder, capsys):
 
 def test_convert_keeps_the_tag(folder):
     assert main(["convert", "first.run", "copy.run"]) == 0
-    assert (folder / "copy.run").read_text() == RUN
+    assert (folder / "copy.run").read_text(encoding="utf-8") == RUN
     assert main(["convert", "first.run", "my bm25.parquet"]) == 0
     assert main(["convert", "my bm25.parquet", "back.run"]) == 0
-    assert (folder / "back.run").read_text() == RUN.replace(" a\n", " my_bm25\n")
+    assert (folder / "back.run").read_text(encoding="utf-8") == RUN.replace(" a\n", " my_bm25\n")
     assert main(["convert", "first.run", "first.run", "--tag", "b"]) == 0
-    assert (folder / "first.run").read_text() == RUN.replace(" a\n", " b\n")
+    assert (folder / "first.run").read_text(encoding="utf-8") == RUN.replace(" a\n", " b\n")
 
 
 def test_convert_names_the_files_of_several_systems(folder):
     rows = {"query_id": ["q1", "q2"], "doc_id": ["d2", "d1"], "score": [1.0, 1.0]}
     pl.DataFrame({"run": ["x", "y"], **rows}).write_parquet(folder / "two.parquet")
     assert main(["convert", "two.parquet", "{run}.txt"]) == 0
-    assert (folder / "y.txt").read_text() == "q2 Q0 d1 1 1.0 y\n"
+    assert (folder / "y.txt").read_text(encoding="utf-8") == "q2 Q0 d1 1 1.0 y\n"
 
 
 @pytest.mark.usefixtures("folder")

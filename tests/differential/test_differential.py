@@ -75,6 +75,7 @@ def test_the_number_of_threads_changes_no_bit():
             capture_output=True,
             check=True,
             text=True,
+            encoding="utf-8",
         ).stdout
 
     one = of_process(POLARS_MAX_THREADS="1")

@@ -218,6 +218,7 @@ def found_with(function: str, **variables: str) -> str:
         capture_output=True,
         check=True,
         text=True,
+        encoding="utf-8",
     ).stdout
 
 

@@ -272,8 +272,8 @@ def test_what_is_advised_can_be_typed(name, tmp_path, capsys):
 
 def test_a_format_is_said_with_an_option_of_the_shell(tmp_path, capsys):
     run, qrels = tmp_path / "a.txt", tmp_path / "qrels.txt"
-    run.write_text("q1\td1\t1\nq2\td1\t1\n")
-    qrels.write_text("q1 0 d1 1\nq2 0 d1 1\n")
+    run.write_text("q1\td1\t1\nq2\td1\t1\n", encoding="utf-8")
+    qrels.write_text("q1 0 d1 1\nq2 0 d1 1\n", encoding="utf-8")
     assert main(["evaluate", str(qrels), str(run), "-m", "RR"]) == 2
     message = capsys.readouterr().err
     assert "Give it: --format msmarco for lines of" in message
@@ -285,8 +285,8 @@ def test_a_format_is_said_with_an_option_of_the_shell(tmp_path, capsys):
 
 def test_a_program_without_a_format_points_to_convert(tmp_path, capsys):
     run, qrels, made = tmp_path / "a.txt", tmp_path / "qrels.txt", tmp_path / "a.run"
-    run.write_text("q1\td1\t1\n")
-    qrels.write_text("q1 0 d1 1\n")
+    run.write_text("q1\td1\t1\n", encoding="utf-8")
+    qrels.write_text("q1 0 d1 1\n", encoding="utf-8")
     for program in (["trec_eval", str(qrels), str(run)], ["ir_measures", str(qrels), str(run), "RR"]):
         main(program)
         assert "polars-ir convert --format msmarco" in capsys.readouterr().err
@@ -295,8 +295,8 @@ def test_a_program_without_a_format_points_to_convert(tmp_path, capsys):
 
 
 def test_what_comes_by_standard_input_is_called_so(tmp_path, monkeypatch, capsys):
-    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
-    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO()))
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n", encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(), encoding="utf-8"))
     assert main(["evaluate", str(tmp_path / "qrels.txt"), "-", "-m", "RR"]) == 2
     assert capsys.readouterr().err == "polars-ir: standard input: the file is empty: no line holds data.\n"
 

@@ -174,7 +174,7 @@ def test_the_code_of_an_advice_runs_and_helps(tmp_path):
     assert ir.evaluate(run, {"q": {"d": 1}}, "RR")["RR"].to_list() == [1.0]
     searches.write_bytes(as_json(HITS))
     code = code_of(lambda: ir.read_run(searches))
-    with searches.open("w") as file:
+    with searches.open("w", encoding="utf-8") as file:
         exec(code, {"json": json, "query_ids": ["q1"], "responses": [HITS], "file": file})  # noqa: S102
     assert ir.read_run(searches).rows() == [("q1", "d1", 1.5)]
     (lake / "run=a").mkdir(parents=True)
@@ -228,7 +228,9 @@ def in_a_folder(folder: Path, name: str) -> str:
     (folder / "link.run").symlink_to("nowhere")
     for system in "ab":
         (folder / "lake" / f"run={system}").mkdir(parents=True)
-        (folder / "lake" / f"run={system}" / "0.csv").write_text("query_id,doc_id,score,relevance\nq,d,1,1\n")
+        (folder / "lake" / f"run={system}" / "0.csv").write_text(
+            "query_id,doc_id,score,relevance\nq,d,1,1\n", encoding="utf-8"
+        )
     Path(os.fsdecode(os.fsencode(folder) + b"/\xff.run")).write_bytes(RUN)
     return name
 
@@ -355,9 +357,9 @@ OF_PROGRAMS: dict[str, Callable[[Path], object]] = {
 def beir(folder: Path, queries: str) -> Path:
     """A folder of BEIR with such queries."""
     (folder / "qrels").mkdir(exist_ok=True)
-    (folder / "corpus.jsonl").write_text('{"_id": "d1", "title": "A", "text": "a"}\n')
-    (folder / "queries.jsonl").write_text(queries)
-    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    (folder / "corpus.jsonl").write_text('{"_id": "d1", "title": "A", "text": "a"}\n', encoding="utf-8")
+    (folder / "queries.jsonl").write_text(queries, encoding="utf-8")
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n", encoding="utf-8")
     return folder
 
 

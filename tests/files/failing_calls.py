@@ -151,7 +151,7 @@ def traced(path: Path, *options: str) -> tuple[int, str]:
     command = ["strace", "-f", "-qq", "-o", trace, *(word for file in files for word in ("-P", file)), *options]
     writer = [sys.executable, "-W", "ignore", __file__, "--write", path]
     done = subprocess.run([*command, *writer], stderr=subprocess.DEVNULL, timeout=PATIENCE, check=False)  # noqa: S603
-    return done.returncode, trace.read_text()
+    return done.returncode, trace.read_text(encoding="utf-8")
 
 
 def fail_calls(writing: Writing, every: int) -> None:
@@ -191,7 +191,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--allocations", type=int, default=1, help="and so manieth allocation (%(default)s)")
     given = parser.parse_args(arguments)
     for name, lines in INPUTS.items():
-        (given.folder / name).write_text(lines)
+        (given.folder / name).write_text(lines, encoding="utf-8")
     for name in given.output:
         writing = Writing(given.folder, name)
         if given.calls and shutil.which("strace"):

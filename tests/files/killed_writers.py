@@ -59,7 +59,7 @@ def stop_in_a_part(pid: int, folder: Path) -> None:
 
 
 def write_with_little_memory(path: Path, size: int) -> None:
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0])
     limit = pages * resource.getpagesize() + size
     signal.alarm(PATIENCE)
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

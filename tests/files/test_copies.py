@@ -136,7 +136,7 @@ def test_a_body_of_many_lines_that_unpacks_to_far_more_is_refused(
         read_run(f"{server}/lines.run.gz")
     assert str(error.value) == problem + "If you trust where it comes from, allow more: max_ratio=1000."
     qrels = tmp_path / "qrels.txt"
-    qrels.write_text("q1 0 a 1\n")
+    qrels.write_text("q1 0 a 1\n", encoding="utf-8")
     assert main(["evaluate", "-m", "AP", str(qrels), f"{server}/lines.run.gz"]) == 2
     assert problem in capsys.readouterr().err
     assert read_run(f"{server}/lines.run.gz", max_ratio=1000).height == SMALL // len(RUN) + 1
@@ -152,7 +152,7 @@ def test_the_shell_refuses_a_body_without_a_length(
     server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     qrels = tmp_path / "qrels.txt"
-    qrels.write_text("q1 0 a 1\n")
+    qrels.write_text("q1 0 a 1\n", encoding="utf-8")
     assert main(["evaluate", "-m", "AP", str(qrels), f"{server}/chunked.run"]) == 2
     assert capsys.readouterr().err == (
         f"polars-ir: {server}/chunked.run: the server does not say how long the file is (Content-Length); download "

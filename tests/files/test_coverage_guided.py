@@ -39,7 +39,7 @@ def test_a_search_of_some_seconds_finds_nothing_wrong(tmp_path: Path) -> None:
 
 def wrong_of(read: Callable[..., Any], scan: Callable[..., Any], path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The fault of a file by other readers."""
-    path.write_text(RUN)
+    path.write_text(RUN, encoding="utf-8")
     monkeypatch.setitem(READERS, "run", (read, scan))
     return outcome(path, "run", "trec")[1]
 
@@ -80,7 +80,7 @@ class LongError(FileError):
 def test_the_lines_of_the_readers_are_taken_down_and_no_others(tmp_path: Path) -> None:
     coverage = Coverage()
     path = tmp_path / "a.run"
-    path.write_text(RUN)
+    path.write_text(RUN, encoding="utf-8")
     with coverage.measured():
         read_run(path)
     first = set(coverage.lines)
@@ -88,7 +88,7 @@ def test_the_lines_of_the_readers_are_taken_down_and_no_others(tmp_path: Path) -
     assert all(file.startswith(coverage_guided.PACKAGE) for file, _ in first)
     read_run(path)
     assert coverage.lines == first
-    path.write_text(RUN + "q1 Q0 d2\n")
+    path.write_text(RUN + "q1 Q0 d2\n", encoding="utf-8")
     with coverage.measured(), pytest.raises(FileError):
         read_run(path)
     assert coverage.lines > first

@@ -22,7 +22,7 @@ def strace_works() -> bool:
 def failing(folder: Path, *arguments: str) -> str:
     """The output of the script."""
     command = [sys.executable, "-W", "ignore", SCRIPT, folder, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)  # noqa: S603
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False, encoding="utf-8")  # noqa: S603
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -136,6 +136,6 @@ def test_damaged_gzip_is_refused(tmp_path: Path, content: bytes) -> None:
 @pytest.mark.parametrize("name", ["a b", "x[1]", "q?", "s*", "{a}", "100%", "a%20b", "~", "é文", "a\nb", '"', "#", "-"])
 def test_a_file_is_found_whatever_its_name(tmp_path: Path, name: str) -> None:
     path = tmp_path / f"{name}.run"
-    path.write_text(LINE)
-    (tmp_path / "x1.run").write_text(LINE * 2)
+    path.write_text(LINE, encoding="utf-8")
+    (tmp_path / "x1.run").write_text(LINE * 2, encoding="utf-8")
     assert read_run(str(path)).height == scan_run(str(path)).collect().height == 1

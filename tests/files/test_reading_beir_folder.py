@@ -28,11 +28,11 @@ QRELS = "query-id\tcorpus-id\tscore\nq1\td1\t2\nq2\t7\t1\nq2\td1\t0\n"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "corpus.jsonl").write_text(CORPUS)
-    (tmp_path / "queries.jsonl").write_text(QUERIES)
+    (tmp_path / "corpus.jsonl").write_text(CORPUS, encoding="utf-8")
+    (tmp_path / "queries.jsonl").write_text(QUERIES, encoding="utf-8")
     (tmp_path / "qrels").mkdir()
-    (tmp_path / "qrels" / "test.tsv").write_text(QRELS)
-    (tmp_path / "qrels" / "dev.tsv").write_text(QRELS.replace("q2", "q3"))
+    (tmp_path / "qrels" / "test.tsv").write_text(QRELS, encoding="utf-8")
+    (tmp_path / "qrels" / "dev.tsv").write_text(QRELS.replace("q2", "q3"), encoding="utf-8")
     return tmp_path
 
 
@@ -110,17 +110,17 @@ def test_what_is_no_path_is_an_error() -> None:
 
 
 def test_a_query_without_id_is_an_error(folder: Path) -> None:
-    (folder / "queries.jsonl").write_text('{"id": "q1", "text": "x"}\n')
+    (folder / "queries.jsonl").write_text('{"id": "q1", "text": "x"}\n', encoding="utf-8")
     assert message(folder) == "queries.jsonl: queries without _id: 1."
 
 
 def test_queries_that_are_no_json_are_an_error(folder: Path) -> None:
-    (folder / "queries.jsonl").write_text("q1 who purrs\n")
+    (folder / "queries.jsonl").write_text("q1 who purrs\n", encoding="utf-8")
     assert message(folder).startswith("queries.jsonl: the file can not be read: ")
 
 
 def test_wrong_judgments_are_an_error_with_their_line(folder: Path) -> None:
-    (folder / "qrels" / "test.tsv").write_text(QRELS + "q1\td9\tx\n")
+    (folder / "qrels" / "test.tsv").write_text(QRELS + "q1\td9\tx\n", encoding="utf-8")
     assert message(folder).startswith("qrels/test.tsv, line 5: relevance must be ")
 
 
@@ -133,11 +133,11 @@ def test_wrong_judgments_are_an_error_with_their_line(folder: Path) -> None:
     ],
 )
 def test_every_judged_query_is_there_once(folder: Path, queries: str, said: str) -> None:
-    (folder / "queries.jsonl").write_text(queries)
+    (folder / "queries.jsonl").write_text(queries, encoding="utf-8")
     assert message(folder) == f"queries.jsonl: {said}"
 
 
 def test_a_document_without_id_fails_when_the_corpus_is_collected(folder: Path) -> None:
-    (folder / "corpus.jsonl").write_text(CORPUS + '{"title": "Nameless", "text": "x"}\n')
+    (folder / "corpus.jsonl").write_text(CORPUS + '{"title": "Nameless", "text": "x"}\n', encoding="utf-8")
     with pytest.raises(pl.exceptions.InvalidOperationError, match=r"corpus\.jsonl: a document has no _id: Nameless"):
         read_beir(folder).corpus.collect()

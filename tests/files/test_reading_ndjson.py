@@ -93,7 +93,7 @@ def test_search_responses_a_line_do_not_name_their_queries(write: Write, reader:
 @given(st.lists(st.sampled_from([LINE.strip(), "", "5", "{", '{"a": 1}', "{} {}", '{"a": [1]}', "x", "\r"])))
 def test_what_can_be_scanned_can_be_collected(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
     path = tmp_path_factory.mktemp("lines") / "a.ndjson"
-    path.write_text("\n".join(lines), newline="")
+    path.write_text("\n".join(lines), newline="", encoding="utf-8")
     try:
         plan = scan_run(path)
     except IRError:

@@ -255,7 +255,9 @@ def test_a_table_that_polars_reads_otherwise_than_its_author_meant_is_told(text,
 
 def test_a_column_that_first_comes_far_down_is_read(tmp_path):
     lines = [f'{{"qid": "q", "docno": "d{i}", "score": 1}}' for i in range(3000)]
-    (tmp_path / "a.ndjson").write_text("\n".join([*lines, '{"qid": "q", "docno": "x", "score": 1, "run": "a"}']))
+    (tmp_path / "a.ndjson").write_text(
+        "\n".join([*lines, '{"qid": "q", "docno": "x", "score": 1, "run": "a"}']), encoding="utf-8"
+    )
     assert read_run(tmp_path / "a.ndjson").columns == ["qid", "docno", "score", "run"]
 
 

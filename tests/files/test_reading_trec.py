@@ -168,7 +168,7 @@ def test_an_id_of_two_words_is_never_read_as_another_row(words, rank, score, of_
     document, query = ("d", " ".join(words)) if of_query else (" ".join(words), "q")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "a.run")
-        path.write_text(f"{query} Q0 {document} {rank} {score} tag\n")
+        path.write_text(f"{query} Q0 {document} {rank} {score} tag\n", encoding="utf-8")
         with pytest.raises(FileError, match=r"line 1: "):
             read_run(path)
 

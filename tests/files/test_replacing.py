@@ -207,7 +207,7 @@ def test_of_several_writers_one_wins_whole(tmp_path: Path) -> None:
 def test_writers_that_are_killed_leave_a_whole_file(ending: str, kind: str, count: int, tmp_path: Path) -> None:
     script = Path(__file__).with_name("killed_writers.py")
     arguments = [sys.executable, "-W", "ignore", script, tmp_path, str(count), ending, kind]
-    done = subprocess.run(arguments, capture_output=True, text=True, timeout=900, check=False)  # noqa: S603
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=900, check=False, encoding="utf-8")  # noqa: S603
     assert done.returncode == 0, done.stderr
     failed, left = map(int, done.stdout.split())
     assert failed > 0

@@ -64,9 +64,12 @@ def test_other_tools_formats_read_back_equal(format, ending, tmp_path):
 def test_json_is_what_ranx_and_pytrec_eval_take(tmp_path):
     ir.write_run(RUN.head(2), tmp_path / "run.json")
     ir.write_qrels(pl.concat([QRELS, pl.DataFrame({"query_id": "q3"})], how="diagonal"), tmp_path / "qrels.json")
-    assert json.loads((tmp_path / "run.json").read_text()) == {"q1": {"d1": 0.1 + 0.2}, "q2": {"d1": 1e-7}}
+    assert json.loads((tmp_path / "run.json").read_text(encoding="utf-8")) == {
+        "q1": {"d1": 0.1 + 0.2},
+        "q2": {"d1": 1e-7},
+    }
     wanted = {"q1": {"d3": -1, "d2": 2}, "q2": {"d1": 1}, "q3": {}}
-    assert json.loads((tmp_path / "qrels.json").read_text()) == wanted
+    assert json.loads((tmp_path / "qrels.json").read_text(encoding="utf-8")) == wanted
     assert ir.read_qrels(tmp_path / "qrels.json").filter(query_id="q3").rows() == [("q3", None, None)]
 
 
@@ -74,7 +77,7 @@ def test_preferences_read_back_equal(tmp_path):
     columns = {"query_id": ["q", "q"], "judge": ["a", "a"], "group": ["1", "2"], "doc_id": ["d1", "d1"]}
     preferences = pl.DataFrame({**columns, "relevance": [2, 1]})
     ir.write_qrels(preferences, tmp_path / "a.txt", format="preferences")
-    assert (tmp_path / "a.txt").read_text() == "q a 1 d1 2\nq a 2 d1 1\n"
+    assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "q a 1 d1 2\nq a 2 d1 1\n"
     assert_frame_equal(ir.read_qrels(tmp_path / "a.txt", format="preferences"), preferences)
     with pytest.raises(ir.IRError, match="no 'group' column"):
         ir.write_qrels(preferences.drop("group"), tmp_path / "a.txt", format="preferences")
@@ -130,7 +133,7 @@ def test_any_ids_and_scores_read_back_equal(run, tmp_path):
 
 def test_a_run_is_written_in_the_order_of_its_ranking(tmp_path):
     ir.write_run(RUN, tmp_path / "a.run", tag="mine")
-    assert (tmp_path / "a.run").read_text().splitlines() == [
+    assert (tmp_path / "a.run").read_text(encoding="utf-8").splitlines() == [
         'q1 Q0 d"2 1 inf mine',
         "q1 Q0 d1 2 0.30000000000000004 mine",
         "q2 Q0 d1 1 1e-7 mine",
@@ -156,7 +159,7 @@ def test_several_systems_are_a_column_of_a_table(tmp_path):
 
 def test_beir_is_written_under_beirs_names(tmp_path):
     ir.write_qrels(QRELS, tmp_path / "test.tsv", format="beir")
-    assert (tmp_path / "test.tsv").read_text().splitlines()[0] == "query-id\tcorpus-id\tscore"
+    assert (tmp_path / "test.tsv").read_text(encoding="utf-8").splitlines()[0] == "query-id\tcorpus-id\tscore"
     assert_frame_equal(ids(ir.read_qrels(tmp_path / "test.tsv"), "relevance"), ids(QRELS, "relevance"))
 
 
@@ -194,8 +197,8 @@ def test_a_query_without_documents_is_no_row_of_beir(tmp_path):
 def test_integer_ids_and_dicts_are_written(tmp_path):
     ir.write_run(pl.DataFrame({"qid": [1], "docno": [7], "sim": [2]}), tmp_path / "a.run")
     ir.write_qrels({"1": {"7": 1}}, tmp_path / "a.qrels")
-    assert (tmp_path / "a.run").read_text() == "1 Q0 7 1 2 polars_ir\n"
-    assert (tmp_path / "a.qrels").read_text() == "1 0 7 1\n"
+    assert (tmp_path / "a.run").read_text(encoding="utf-8") == "1 Q0 7 1 2 polars_ir\n"
+    assert (tmp_path / "a.qrels").read_text(encoding="utf-8") == "1 0 7 1\n"
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 3, 7, 100])
@@ -217,14 +220,14 @@ def test_a_run_written_in_parts_is_the_run_written_at_once(at_once, lazy, ending
 def test_integer_queries_are_written_in_parts(tmp_path, monkeypatch):
     monkeypatch.setattr(checks, "ROWS_AT_ONCE", 1)
     ir.write_run(pl.LazyFrame({"query_id": [10, 9], "doc_id": ["a", "b"], "score": [1, 2]}), tmp_path / "a.run")
-    assert (tmp_path / "a.run").read_text() == "9 Q0 b 1 2 polars_ir\n10 Q0 a 1 1 polars_ir\n"
+    assert (tmp_path / "a.run").read_text(encoding="utf-8") == "9 Q0 b 1 2 polars_ir\n10 Q0 a 1 1 polars_ir\n"
 
 
 def test_systems_named_by_numbers_have_a_file_each(tmp_path):
     run = pl.DataFrame({"run": [1, 2], "query_id": "q", "doc_id": "d", "score": 1.0})
     ir.write_run(run, tmp_path / "{run}.run")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["1.run", "2.run"]
-    assert (tmp_path / "2.run").read_text() == "q Q0 d 1 1.0 2\n"
+    assert (tmp_path / "2.run").read_text(encoding="utf-8") == "q Q0 d 1 1.0 2\n"
 
 
 def test_a_sink_is_a_writer():
@@ -234,11 +237,11 @@ def test_a_sink_is_a_writer():
 
 @pytest.mark.parametrize("score", [None, float("nan")])
 def test_a_score_that_is_none_is_told_of_a_plan_too(score, tmp_path):
-    (tmp_path / "a.run").write_text("what was there")
+    (tmp_path / "a.run").write_text("what was there", encoding="utf-8")
     run = pl.LazyFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [1.0, score]})
     with pytest.raises(ir.IRError, match="run has 1 row whose score is null or NaN"):
         ir.write_run(run, tmp_path / "a.run")
-    assert [path.read_text() for path in tmp_path.iterdir()] == ["what was there"]
+    assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["what was there"]
 
 
 def spoilt(**columns):
@@ -265,20 +268,22 @@ WRONG = {
 def test_a_write_that_fails_says_why_and_leaves_the_old_file(run, path, options, parts, tmp_path):
     old = tmp_path / path
     if old.parent.exists():
-        old.write_text("what was there")
+        old.write_text("what was there", encoding="utf-8")
     with pytest.raises(ir.IRError) as error:
         ir.write_run(run, old, **options)
     assert all(part in str(error.value) for part in parts), str(error.value)
-    assert [path.read_text() for path in tmp_path.rglob("*")] == (["what was there"] if old.parent.exists() else [])
+    assert [path.read_text(encoding="utf-8") for path in tmp_path.rglob("*")] == (
+        ["what was there"] if old.parent.exists() else []
+    )
 
 
 def test_a_plan_that_fails_leaves_the_old_file(tmp_path):
-    (tmp_path / "bad.csv").write_text("query_id,doc_id,score\nq,d,1\n" + "q,d,high\n" * 2000)
-    (tmp_path / "a.parquet").write_text("what was there")
+    (tmp_path / "bad.csv").write_text("query_id,doc_id,score\nq,d,1\n" + "q,d,high\n" * 2000, encoding="utf-8")
+    (tmp_path / "a.parquet").write_text("what was there", encoding="utf-8")
     bad = pl.scan_csv(tmp_path / "bad.csv", infer_schema_length=1)
     with pytest.raises(pl.exceptions.PolarsError):
         ir.write_run(bad, tmp_path / "a.parquet")
-    assert (tmp_path / "a.parquet").read_text() == "what was there"
+    assert (tmp_path / "a.parquet").read_text(encoding="utf-8") == "what was there"
     assert len(list(tmp_path.iterdir())) == 2
 
 
@@ -293,11 +298,11 @@ def test_a_system_does_not_name_a_file_elsewhere(name, tmp_path):
 
 
 def test_a_link_stays_and_leads_to_what_was_written(tmp_path):
-    (tmp_path / "old").write_text("old")
+    (tmp_path / "old").write_text("old", encoding="utf-8")
     (tmp_path / "link").symlink_to(tmp_path / "old")
     ir.write_run({"q": {"d": 1}}, tmp_path / "link")
     assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "old").read_text() == "q Q0 d 1 1 polars_ir\n"
+    assert (tmp_path / "old").read_text(encoding="utf-8") == "q Q0 d 1 1 polars_ir\n"
 
 
 @pytest.mark.parametrize("format", ["trec", "tsv"])

@@ -104,7 +104,7 @@ def test_what_is_made_of_a_measure_is_no_longer_it():
 
 def resident() -> int:
     """The memory of this process, in bytes."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+    return int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1]) * 4096
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is told by Linux")

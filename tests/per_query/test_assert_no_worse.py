@@ -64,10 +64,11 @@ def test_pytest_shows_the_whole_verdict(tmp_path):
         "import polars as pl, polars_ir as ir\n"
         "def test_change():\n"
         "    new, old = (pl.read_parquet(f'{name}.parquet') for name in ('new', 'old'))\n"
-        "    ir.assert_no_worse(new, old, ['nDCG@10', 'RR'], max_drop=0.01)\n"
+        "    ir.assert_no_worse(new, old, ['nDCG@10', 'RR'], max_drop=0.01)\n",
+        encoding="utf-8",
     )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_change.py"]
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603  # our own
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, encoding="utf-8")  # noqa: S603  # our own
     assert ran.returncode == 1
     told = [line.removeprefix("E").strip() for line in ran.stdout.splitlines() if line.startswith("E")]
     assert told[0].startswith("AssertionError: nDCG@10: worse: 0.2637 against 0.3234 on 96 queries")
@@ -98,7 +99,8 @@ def test_the_shell_takes_thresholds_from_a_file(gate, file, table, tmp_path, cap
     head, of = (f"[{table}]\n", f"{table}.") if table else ("", "")
     path.write_text(
         f'{head}measures = ["nDCG@10", "RR"]\nalpha = 0.1\n'
-        f'[{of}max_drop]\n"nDCG@10" = 0.1\nRR = 0.2\n[{of}floors]\n"nDCG@10" = 0.2\n'
+        f'[{of}max_drop]\n"nDCG@10" = 0.1\nRR = 0.2\n[{of}floors]\n"nDCG@10" = 0.2\n',
+        encoding="utf-8",
     )
     assert gate("--thresholds", str(path)) == 0
     assert "ships: 2 of 2 measures passed" in capsys.readouterr().out
@@ -129,13 +131,13 @@ def test_the_shell_chooses_what_an_inconclusive_change_becomes(gate, capsys):
     ],
 )
 def test_a_wrong_file_is_told(gate, text, message, tmp_path, capsys):
-    (tmp_path / "wrong.toml").write_text(text)
+    (tmp_path / "wrong.toml").write_text(text, encoding="utf-8")
     assert gate("--thresholds", str(tmp_path / "wrong.toml")) == 2
     assert message in capsys.readouterr().err
 
 
 def test_a_project_without_the_table_is_told(gate, tmp_path, capsys):
-    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'")
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'", encoding="utf-8")
     assert gate("--thresholds", str(tmp_path / "pyproject.toml")) == 2
     assert "there is no table [tool.polars_ir.gate]" in capsys.readouterr().err
     assert gate("--thresholds", str(tmp_path / "nowhere.toml")) == 2

@@ -289,7 +289,7 @@ def test_texts_of_the_shell_tell_it_in_a_file_beside_them(tmp_path, capsys):
     for file in ("q.csv", "q.ndjson", "q.json"):
         assert not main([*command, str(tmp_path / file)])
         assert ir.provenance(tmp_path / file)["judgments"] == OF_PYDOCS
-    assert json.loads((tmp_path / "q.csv-metadata.json").read_text())["url"] == "q.csv"
+    assert json.loads((tmp_path / "q.csv-metadata.json").read_text(encoding="utf-8"))["url"] == "q.csv"
     assert pl.read_csv(tmp_path / "q.csv").columns == ["run", "query_id", "P@5"]
     assert not main([*command, str(tmp_path / "judged.tsv"), "--judged-only"])
     gate = ["gate", str(tmp_path / "q.csv"), str(tmp_path / "judged.tsv"), "-m", "P@5", "--max-drop", "0.9"]

@@ -70,7 +70,7 @@ def test_the_shell_prints_and_writes_them(command, tmp_path, capsys):
     assert not main([*command, "--json=flat"])
     assert json.loads(capsys.readouterr().out) == wanted
     assert not main([*command, "--json=flat", "--names", "sql", "-o", str(tmp_path / "flat.json")])
-    assert json.loads((tmp_path / "flat.json").read_text()) == {"bm25/ndcg_10": MEANS["nDCG@10"][0]}
+    assert json.loads((tmp_path / "flat.json").read_text(encoding="utf-8")) == {"bm25/ndcg_10": MEANS["nDCG@10"][0]}
     assert main([*command, "--json=flat", "--per-query"]) == 2
     assert "--json=flat is of means" in capsys.readouterr().err
 
@@ -79,8 +79,8 @@ def test_a_file_of_json_has_what_the_shell_prints_as_json(command, tmp_path, cap
     assert not main([command[0], "--json", *command[1:]])
     printed = capsys.readouterr().out
     assert not main([*command, "-o", str(tmp_path / "means.json")])
-    assert (tmp_path / "means.json").read_text() == printed
+    assert (tmp_path / "means.json").read_text(encoding="utf-8") == printed
     assert not main([*command, "--per-query", "-o", str(tmp_path / "q.tsv")])
     gate = ["gate", str(tmp_path / "q.tsv"), str(tmp_path / "q.tsv"), "-m", "nDCG@10", "--max-drop", "0.1"]
     assert not main([*gate, "-o", str(tmp_path / "gate.json")])
-    assert json.loads((tmp_path / "gate.json").read_text())["ships"]
+    assert json.loads((tmp_path / "gate.json").read_text(encoding="utf-8"))["ships"]

@@ -491,7 +491,7 @@ def test_charts_are_drawn_in_the_dark_theme(per_query, days, tmp_path):
     with alt.theme.enable("dark"):
         for name, chart in every(per_query, days, "AP", "bm25", "tfidf").items():
             chart.save(tmp_path / f"{name}.svg")
-            drawn = (tmp_path / f"{name}.svg").read_text()
+            drawn = (tmp_path / f"{name}.svg").read_text(encoding="utf-8")
             assert 'stroke="black"' not in drawn, name
             assert 'stroke="#000"' not in drawn, name
             assert name == "heatmap" or 'fill="#000"' not in drawn, name
@@ -603,7 +603,7 @@ def test_long_names_are_shortened_in_the_middle(per_query, tmp_path):
     renamed = per_query.with_columns(pl.col("run").replace(systems))
     for draw in (plots.ranks, plots.distribution):
         draw(renamed, "AP").save(tmp_path / "chart.svg")
-        drawn = (tmp_path / "chart.svg").read_text()
+        drawn = (tmp_path / "chart.svg").read_text(encoding="utf-8")
         assert ">organisation/a-mode\u2026d-version-1-reranked<" in drawn
         assert drawn.count(">organisation/a-model") == 0
     assert plots.style.shortened("as it is") == "as it is"

@@ -266,7 +266,7 @@ def test_everybody_can_read_it(opened, report, width, scheme):
     if not (axe := os.environ.get("AXE")):
         pytest.skip("AXE names no axe.min.js")
     page = opened(report, width, color_scheme=scheme)
-    page.evaluate(f"{Path(axe).read_text()};0")
+    page.evaluate(f"{Path(axe).read_text(encoding='utf-8')};0")
     assert violations(page) == []
     page.locator("#queries-table tbody tr").first.click()
     assert violations(page) == []

@@ -365,15 +365,15 @@ def test_wrong_use_is_told(wrong, message):
 
 def test_a_page_is_written_whole_or_not_at_all(tmp_path):
     path = tmp_path / "report.html"
-    path.write_text("before")
+    path.write_text("before", encoding="utf-8")
     with pytest.raises(ir.IRError):
         REPORT.write(tmp_path)
     with pytest.raises(ir.IRError):
         ir.report(*small(), ["RR"], by="topic").write(path)
     assert main(["report", "absent", "missing", "-o", str(path)]) == 2
-    assert path.read_text() == "before"
+    assert path.read_text(encoding="utf-8") == "before"
     REPORT.write(path)
-    assert path.read_text() == page(REPORT.content, REPORT.figures)
+    assert path.read_text(encoding="utf-8") == page(REPORT.content, REPORT.figures)
     assert "sandbox" in REPORT._repr_html_()
 
 
@@ -386,7 +386,7 @@ def test_the_shell_writes_the_page_and_prints_the_answer(tmp_path, capsys, monke
     files, target = [str(tmp_path / name) for name in names], tmp_path / "report.html"
     assert main(["report", *files, "-m", "RR", "-o", str(target)]) == 0
     assert capsys.readouterr().out.startswith("a is first by RR, with a mean of 1.0000 over 4 queries")
-    made = json.loads(read(target.read_text(), "content"))["made"]
+    made = json.loads(read(target.read_text(encoding="utf-8"), "content"))["made"]
     assert [file["name"] for file in made["files"]] == [*names]
     assert made["files"][0]["sha256"] == sha256((tmp_path / "qrels.txt").read_bytes()).hexdigest()
     assert made["command"] == "polars-ir report qrels.txt a.run b.run -m RR -o report.html"
@@ -394,10 +394,12 @@ def test_the_shell_writes_the_page_and_prints_the_answer(tmp_path, capsys, monke
     with monkeypatch.context() as patch:
         patch.chdir(tmp_path)
         exec(made["python"], scope)  # noqa: S102  # what the page tells to run
-    assert scope["report"].figures == np.frombuffer(read(target.read_text(), "figures"), "<f8").tobytes()
-    (tmp_path / "corpus.jsonl").write_text('{"_id": "d0", "title": "T", "text": "x"}\n')
+    assert (
+        scope["report"].figures == np.frombuffer(read(target.read_text(encoding="utf-8"), "figures"), "<f8").tobytes()
+    )
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d0", "title": "T", "text": "x"}\n', encoding="utf-8")
     assert main(["report", *files, "-m", "RR", "--documents", str(tmp_path / "corpus.jsonl"), "-o", str(target)]) == 0
-    assert "T x" in json.loads(read(target.read_text(), "content"))["rankings"]["documents"]["text"]
+    assert "T x" in json.loads(read(target.read_text(encoding="utf-8"), "content"))["rankings"]["documents"]["text"]
     capsys.readouterr()
     assert main(["report", *files, "-m", "RR", "--markdown"]) == 0
     assert capsys.readouterr().out.startswith("**<code>a</code> is first by RR")
@@ -406,7 +408,7 @@ def test_the_shell_writes_the_page_and_prints_the_answer(tmp_path, capsys, monke
         target.unlink()
         assert main(["report", *files]) == 0
     assert capsys.readouterr().out.endswith("\nThe page is report.html.\n")
-    assert json.loads(read(target.read_text(), "content"))["measures"][0]["name"] == "nDCG@10"
+    assert json.loads(read(target.read_text(encoding="utf-8"), "content"))["measures"][0]["name"] == "nDCG@10"
 
 
 def test_the_gate_writes_a_change_as_a_page(tmp_path, capsys):
@@ -419,7 +421,7 @@ def test_the_gate_writes_a_change_as_a_page(tmp_path, capsys):
     for ending, by in ((".run", ["--qrels", qrels_file]), (".parquet", [])):
         files = [str(tmp_path / f"{name}{ending}") for name in ("new", "old")]
         assert main(["gate", *files, *by, "-m", "RR", "--report", str(target)]) == 1
-        content = json.loads(read(target.read_text(), "content"))
+        content = json.loads(read(target.read_text(encoding="utf-8"), "content"))
         assert content["verdict"] == "The change is worse: RR drops more than allowed."
         assert (content["verdicts"]["verdict"], content["baseline"]) == (["worse"], "old")
         assert (content["rankings"] is None) == (not by)
@@ -428,11 +430,11 @@ def test_the_gate_writes_a_change_as_a_page(tmp_path, capsys):
     pl.DataFrame({"query_id": [f"q{i}" for i in range(12)], "topic": [f"t{i // 2}" for i in range(12)]}).with_columns(
         text=pl.lit("a question")
     ).write_csv(queries)
-    corpus.write_text('{"_id": "d0", "title": "T", "text": "x"}\n')
+    corpus.write_text('{"_id": "d0", "title": "T", "text": "x"}\n', encoding="utf-8")
     files = [*(str(tmp_path / f"{name}.run") for name in ("new", "old")), "-m", "RR", "--report", str(target)]
     texts = ["--queries", str(queries), "--documents", str(corpus)]
     assert main(["gate", *files, "--qrels", qrels_file, *texts, "--cluster", "topic"]) in (1, 3)
-    content = json.loads(read(target.read_text(), "content"))
+    content = json.loads(read(target.read_text(encoding="utf-8"), "content"))
     assert content["queries"]["texts"] == ["a question"] * 12
     assert "T x" in content["rankings"]["documents"]["text"]
     assert (
@@ -444,7 +446,7 @@ def test_the_gate_writes_a_change_as_a_page(tmp_path, capsys):
     figures = [str(tmp_path / f"{name}.parquet") for name in ("new", "old")]
     short = ["--max-drop", "0.99", "--floor", "RR=0.99", "--report", str(target)]
     assert main(["gate", *figures, "-m", "RR", *short]) == 1
-    says = json.loads(read(target.read_text(), "content"))["verdict"]
+    says = json.loads(read(target.read_text(encoding="utf-8"), "content"))["verdict"]
     assert says == "The change may not ship: RR misses its floor."
     target.unlink()
     assert main(["gate", *figures, "-m", "RR", "--by", "date", "--report", str(target)]) == 2

@@ -195,7 +195,7 @@ def test_a_truncated_part_fails_and_is_named(session, to_spark, tmp_path, kept):
 
 def test_a_part_that_is_no_parquet_fails_and_is_named(session, to_spark, tmp_path):
     run = session.read.schema("qid string, docno string, score double").parquet(in_parts(tmp_path / "run", RUN[2:]))
-    (tmp_path / "run" / "part-1.parquet").write_text("q1 Q0 d1 1 0.5 bm25\n" * 20)
+    (tmp_path / "run" / "part-1.parquet").write_text("q1 Q0 d1 1 0.5 bm25\n" * 20, encoding="utf-8")
     with pytest.raises(Exception, match=r"part-1\.parquet"):
         irs.evaluate(run, to_spark(QRELS), "AP").collect()
 

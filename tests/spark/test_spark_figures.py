@@ -369,8 +369,8 @@ def ending_its_executor(ended):
         yield from batches
         if TaskContext.get().partitionId() == 3 and not ended.exists():
             process = os.getppid()
-            while "java" not in Path(f"/proc/{process}/comm").read_text():
-                process = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+            while "java" not in Path(f"/proc/{process}/comm").read_text(encoding="utf-8"):
+                process = int(Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
             ended.touch()
             os.kill(process, signal.SIGKILL)
             time.sleep(60)

@@ -409,7 +409,7 @@ def test_latex_can_be_typeset_and_fits_its_page(tmp_path, name):
     options = ["--keep-logs"] if "tectonic" in ENGINE else ["-interaction=nonstopmode", "-halt-on-error"]
     subprocess.run([ENGINE, *options, "paper.tex"], cwd=tmp_path, check=True, capture_output=True, timeout=900)  # noqa: S603  # our own text
     assert (tmp_path / "paper.pdf").stat().st_size > 1000
-    assert "Overfull" not in (tmp_path / "paper.log").read_text(errors="replace")
+    assert "Overfull" not in (tmp_path / "paper.log").read_text(errors="replace", encoding="utf-8")
 
 
 def test_what_stands_beside_a_mean_is_below_its_measure():

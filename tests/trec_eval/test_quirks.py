@@ -126,8 +126,8 @@ QUIRKS = {
 @pytest.mark.parametrize(("given", "strict", "right"), QUIRKS.values(), ids=QUIRKS)
 def test_strict_gives_the_figure_of_trec_eval(given, strict, right, tmp_path, capsys):
     qrels, run, options = given
-    (tmp_path / "qrels").write_text(qrels)
-    (tmp_path / "run").write_text(run)
+    (tmp_path / "qrels").write_text(qrels, encoding="utf-8")
+    (tmp_path / "run").write_text(run, encoding="utf-8")
     for given_strict, values in ([], right), (["--strict"], strict):
         assert main([*given_strict, *options, str(tmp_path / "qrels"), str(tmp_path / "run")]) == 0
         assert [line.split("\t")[2] for line in capsys.readouterr().out.splitlines()] == values
@@ -141,7 +141,9 @@ def test_strict_gives_each_judge_the_counts_of_that_judge(measure, mean, tmp_pat
     judged = TWO_GROUPS + ONE_GROUP.replace(" a ", " b 0 ")  # 0.5 and 0.2, of which b has 0 with `_ret`
     ranked = run_of("d3", "d1", "d4", "d5")
     for name, lines in (("qrels", judged), ("run", ranked)):
-        (tmp_path / name).write_text("".join(lines.replace("q1 ", f"q{topic} ") for topic in range(40)))
+        (tmp_path / name).write_text(
+            "".join(lines.replace("q1 ", f"q{topic} ") for topic in range(40)), encoding="utf-8"
+        )
     files = [str(tmp_path / "qrels"), str(tmp_path / "run")]
     assert main(["--strict", "-q", "-n", "-R", "prefs", "-m", measure, *files]) == 0
     assert {line.split("\t")[2] for line in capsys.readouterr().out.splitlines()} == {mean}

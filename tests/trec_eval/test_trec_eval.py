@@ -21,8 +21,8 @@ RUN = "q1 Q0 d1 1 0.9 mine\nq1 Q0 d2 2 0.8 mine\nq1 Q0 d7 3 0.7 mine\nq2 Q0 d1 1
 
 @pytest.fixture
 def files(tmp_path):
-    (tmp_path / "qrels").write_text(QRELS)
-    (tmp_path / "run").write_text(RUN)
+    (tmp_path / "qrels").write_text(QRELS, encoding="utf-8")
+    (tmp_path / "run").write_text(RUN, encoding="utf-8")
     return [str(tmp_path / "qrels"), str(tmp_path / "run")]
 
 
@@ -167,21 +167,21 @@ JUDGES = "q1 a d1 1\nq1 a d2 0\nq1 b d1 0\nq1 b d2 1\nq1 b d7 -1\nq2 a d1 1\nq2 
     ],
 )
 def test_judges_condense_the_list_each_for_themselves(options, of_first, of_second, of_all, files, printed):
-    Path(files[0]).write_text(JUDGES)
+    Path(files[0]).write_text(JUDGES, encoding="utf-8")
     found = printed("-R", "qrels_jg", "-m", "map_avgjg", "-q", *options)
     values = {topic: value for _, topic, value in found}
     assert (values["q1"], values["q2"], values["all"]) == (of_first, of_second, of_all)
 
 
 def test_documents_that_another_judge_saw_leave_the_list(files, printed):
-    Path(files[0]).write_text("q1 a d2 1\nq1 b d7 1\nq1 b d1 -1\n")
+    Path(files[0]).write_text("q1 a d2 1\nq1 b d7 1\nq1 b d1 -1\n", encoding="utf-8")
     assert [value for *_, value in printed("-R", "qrels_jg", "-m", "map_avgjg")] == ["0.4167"]
     assert [value for *_, value in printed("-R", "qrels_jg", "-m", "map_avgjg", "-J")] == ["1.0000"]
     assert [value for *_, value in printed("-R", "qrels_jg", "-m", "P_avgjg.1,2", "-J")] == ["1.0000", "0.5000"]
 
 
 def test_a_topic_that_nobody_judged_counts_with_judged_documents_only(files, printed):
-    Path(files[0]).write_text("q1 0 d1 -1\nq1 0 d2 -1\nq2 0 d1 1\n")
+    Path(files[0]).write_text("q1 0 d1 -1\nq1 0 d2 -1\nq2 0 d1 1\n", encoding="utf-8")
     for options in ([], ["-J"]):
         assert [value for *_, value in printed("-m", "num_q", "-m", "map", *options)] == ["2", "0.5000"]
     assert [value for *_, value in printed("-m", "num_ret", "-J")] == ["1"]
@@ -209,8 +209,8 @@ def test_the_number_of_topics_is_of_any_format(form, printed):
 
 
 def test_several_judges(tmp_path, capsys):
-    (tmp_path / "qrels").write_text("q1 a d1 1\nq1 b d1 0\nq1 b d2 1\n")
-    (tmp_path / "run").write_text("q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\n")
+    (tmp_path / "qrels").write_text("q1 a d1 1\nq1 b d1 0\nq1 b d2 1\n", encoding="utf-8")
+    (tmp_path / "run").write_text("q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\n", encoding="utf-8")
     files = [str(tmp_path / "qrels"), str(tmp_path / "run")]
     assert main(["-R", "qrels_jg", "-m", "map_avgjg", *files]) == 0
     assert capsys.readouterr().out == "map_avgjg             \tall\t0.7500\n"
@@ -226,7 +226,7 @@ PREFERENCES = {
 @pytest.mark.parametrize("form", PREFERENCES)
 @pytest.mark.parametrize("options", [[], ["-J"]], ids=["all", "judged"])
 def test_preferences_are_counted_and_their_counts_added_up(form, options, files, printed):
-    Path(files[0]).write_text(PREFERENCES[form])
+    Path(files[0]).write_text(PREFERENCES[form], encoding="utf-8")
     found = printed("-R", form, "-m", "prefs", "-q", *options)
     assert [(name.strip(), topic, value) for name, topic, value in found] == [
         ("prefs_num_prefs_poss", "q1", "4"),
@@ -269,7 +269,7 @@ def test_options_have_long_names(printed):
 
 
 def test_the_run_may_come_in(files, monkeypatch, capsys):
-    with Path(files[1]).open() as run:
+    with Path(files[1]).open(encoding="utf-8") as run:
         monkeypatch.setattr("sys.stdin", run)
         assert main(["-m", "runid", "-m", "map", files[0], "-"]) == 0
     assert [line.split("\t")[2] for line in capsys.readouterr().out.splitlines()] == ["mine", "0.6250"]
@@ -322,7 +322,7 @@ FORMS = {
 @pytest.mark.parametrize(("options", "values"), FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize("strict", [[], ["--strict"]], ids=["", "strict"])
 def test_what_trec_eval_allows_is_allowed(options, values, strict, files, printed):
-    with Path(files[1]).open("a") as run:
+    with Path(files[1]).open("a", encoding="utf-8") as run:
         run.write("q3 Q0 d1 1 0.5 mine\n")
     assert [value for *_, value in printed(*strict, *options.split())] == values
 
@@ -341,8 +341,8 @@ def test_gains_of_rbp_are_shares_of_the_highest(printed):
 
 def test_set_measures_round_as_in_trec_eval(tmp_path):
     # 5 of 14 retrieved, of 8 relevant: 25 / 112 and 10 / 22; nothing in the last digit comes of rounding twice.
-    (tmp_path / "qrels").write_text("".join(f"q 0 d{i} 1\n" for i in range(8)))
-    (tmp_path / "run").write_text("".join(f"q Q0 d{i + 3} 1 {-i} t\n" for i in range(14)))
+    (tmp_path / "qrels").write_text("".join(f"q 0 d{i} 1\n" for i in range(8)), encoding="utf-8")
+    (tmp_path / "run").write_text("".join(f"q Q0 d{i + 3} 1 {-i} t\n" for i in range(14)), encoding="utf-8")
     run, qrels = ir.read_run(tmp_path / "run"), ir.read_qrels(tmp_path / "qrels")
     found = ir.evaluate(run, qrels, ["SetAP", "SetF"]).row(0)[1:]
     p, r = 5 / 14, 5 / 8
@@ -384,8 +384,8 @@ def test_what_is_wrong_is_told_with_the_status_of_trec_eval(arguments, status, m
 
 
 def test_nothing_in_common_ends_with_status_7(tmp_path, capsys):
-    (tmp_path / "qrels").write_text("q1 0 d1 1\n")
-    (tmp_path / "run").write_text("q2 Q0 d1 1 2 t\n")
+    (tmp_path / "qrels").write_text("q1 0 d1 1\n", encoding="utf-8")
+    (tmp_path / "run").write_text("q2 Q0 d1 1 2 t\n", encoding="utf-8")
     assert main([str(tmp_path / "qrels"), str(tmp_path / "run")]) == 7
     assert "no topic has both" in capsys.readouterr().err
 
@@ -399,7 +399,7 @@ def test_a_topic_that_the_run_lacks_ends_a_strict_run_with_status_4(printed):
 
 def test_a_bad_line_is_told_with_file_and_number(tmp_path, files, capsys):
     bad = tmp_path / "bad"
-    bad.write_text("q1 Q0 d1 1 high t\n")
+    bad.write_text("q1 Q0 d1 1 high t\n", encoding="utf-8")
     assert main([files[0], str(bad)]) == 2
     assert "bad, line 1" in capsys.readouterr().err
 

@@ -21,21 +21,21 @@ PRINTED = "runid \tall\tmine\nmap                   \tq1\t0.2500\nP_5  q1  0.4\n
 
 
 def test_figures_of_topics_are_a_row_per_topic_under_our_names(tmp_path):
-    (tmp_path / "a.eval").write_text(PRINTED)
+    (tmp_path / "a.eval").write_text(PRINTED, encoding="utf-8")
     found = ir.read_trec_eval(tmp_path / "a.eval")
     assert found.to_dict(as_series=False) == {"query_id": ["q1", "q2"], "AP": [0.25, 1.0], "P@5": [0.4, None]}
 
 
 def test_several_files_are_several_systems(tmp_path):
-    (tmp_path / "a.eval").write_text(PRINTED)
-    (tmp_path / "b.eval").write_text(PRINTED.replace("mine", "other"))
+    (tmp_path / "a.eval").write_text(PRINTED, encoding="utf-8")
+    (tmp_path / "b.eval").write_text(PRINTED.replace("mine", "other"), encoding="utf-8")
     assert ir.read_trec_eval(tmp_path / "*.eval").select("run", "AP").rows() == [
         ("mine", 0.25),
         ("mine", 1.0),
         ("other", 0.25),
         ("other", 1.0),
     ]
-    (tmp_path / "b.eval").write_text(PRINTED)
+    (tmp_path / "b.eval").write_text(PRINTED, encoding="utf-8")
     assert ir.read_trec_eval(tmp_path / "*.eval")["run"].unique(maintain_order=True).to_list() == ["a.eval", "b.eval"]
 
 
@@ -48,7 +48,7 @@ def test_what_we_print_is_what_we_evaluate(tmp_path, capsys):
         main(["-c", "-q", "-m", "map", "-m", "ndcg_cut.10", str(tmp_path / "qrels.txt"), str(tmp_path / "bm25.run")])
         == 0
     )
-    (tmp_path / "bm25.eval").write_text(capsys.readouterr().out)
+    (tmp_path / "bm25.eval").write_text(capsys.readouterr().out, encoding="utf-8")
     wanted = run.ir.evaluate(pydocs.qrels, ["AP", "nDCG@10"])
     assert_frame_equal(ir.read_trec_eval(tmp_path / "bm25.eval"), wanted, abs_tol=5.1e-5)
 
@@ -77,12 +77,12 @@ WRONG = {
 
 @pytest.mark.parametrize(("text", "message"), WRONG.values(), ids=WRONG)
 def test_what_is_no_output_of_trec_eval_is_told(text, message, tmp_path):
-    (tmp_path / "a.eval").write_text(text)
+    (tmp_path / "a.eval").write_text(text, encoding="utf-8")
     assert message in message_of(lambda: ir.read_trec_eval(tmp_path / "a.eval"))
 
 
 def test_a_measure_that_is_not_known_keeps_its_name(tmp_path):
-    (tmp_path / "a.eval").write_text("mine q1 0.5\n")
+    (tmp_path / "a.eval").write_text("mine q1 0.5\n", encoding="utf-8")
     assert ir.read_trec_eval(tmp_path / "a.eval").equals(pl.DataFrame({"query_id": ["q1"], "mine": [0.5]}))
 
 
@@ -93,7 +93,7 @@ PER_QUERY = pl.DataFrame(
 
 def test_a_frame_is_written_as_trec_eval_prints_it(tmp_path):
     write_trec_eval(PER_QUERY, tmp_path / "a.eval", tag="bm25")
-    assert (tmp_path / "a.eval").read_text() == (
+    assert (tmp_path / "a.eval").read_text(encoding="utf-8") == (
         "num_rel               \tq1\t2\n"
         "map                   \tq1\t0.2500\n"
         "ndcg_cut_10           \tq1\t0.5000\n"
@@ -111,7 +111,7 @@ def test_a_frame_is_written_as_trec_eval_prints_it(tmp_path):
 
 
 def fields_of(file):
-    return [tuple(line.split()) for line in file.read_text().splitlines()]
+    return [tuple(line.split()) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 def test_a_geometric_mean_is_in_the_summary_only(tmp_path):
@@ -198,9 +198,9 @@ def test_what_is_written_reads_back_to_the_digits(names, topics, digits, data, t
 
 def test_what_was_read_is_written_again_under_the_same_names(tmp_path):
     text = "".join(f"{name:<22}\tq1\t0.5000\n" for name in ("Rprec", "Rprec_mult_1.00", "P_5", "P_10", "ndcg_cut_5"))
-    (tmp_path / "a.eval").write_text(text)
+    (tmp_path / "a.eval").write_text(text, encoding="utf-8")
     write_trec_eval(ir.read_trec_eval(tmp_path / "a.eval"), tmp_path / "b.eval")
-    written = (tmp_path / "b.eval").read_text().splitlines(keepends=True)
+    written = (tmp_path / "b.eval").read_text(encoding="utf-8").splitlines(keepends=True)
     assert sorted(line for line in written if "\tall\t" not in line) == sorted(text.splitlines(keepends=True))
 
 
@@ -216,7 +216,7 @@ def test_what_is_written_of_a_real_run_is_what_the_command_prints(name, tmp_path
     measures = sorted({line.split()[0] for line in wanted} - {"runid", "num_q"})
     per_query = ir.read_run(run).ir.evaluate(ir.read_qrels(qrels), measures, missing="skip")
     write_trec_eval(per_query, tmp_path / "a.eval", tag=name)
-    assert (tmp_path / "a.eval").read_text().splitlines() == wanted
+    assert (tmp_path / "a.eval").read_text(encoding="utf-8").splitlines() == wanted
 
 
 def spoilt(**columns):
@@ -260,9 +260,9 @@ NOT_WRITTEN = {
 
 @pytest.mark.parametrize(("frame", "options", "message"), NOT_WRITTEN.values(), ids=NOT_WRITTEN)
 def test_what_can_not_be_written_is_told_and_the_old_file_stays(frame, options, message, tmp_path):
-    (tmp_path / "a.eval").write_text("what was there")
+    (tmp_path / "a.eval").write_text("what was there", encoding="utf-8")
     assert message in message_of(lambda: write_trec_eval(frame, tmp_path / "a.eval", **options))
-    assert [file.read_text() for file in tmp_path.iterdir()] == ["what was there"]
+    assert [file.read_text(encoding="utf-8") for file in tmp_path.iterdir()] == ["what was there"]
 
 
 def test_a_system_that_can_not_be_written_leaves_the_files_of_all(tmp_path):
@@ -291,14 +291,14 @@ def test_a_file_each_needs_systems(tmp_path):
     ],
 )
 def test_what_is_no_figure_is_refused(tmp_path, lines, said):
-    (path := tmp_path / "a.eval").write_text(f"\ufeff{lines}\n")
+    (path := tmp_path / "a.eval").write_text(f"\ufeff{lines}\n", encoding="utf-8")
     with pytest.raises(ir.IRError) as error:
         ir.read_trec_eval(path)
     assert str(error.value).partition("\n")[0] == f"{path}{said}"
 
 
 def test_a_byte_order_mark_is_no_part_of_a_measure(tmp_path):
-    (path := tmp_path / "a.eval").write_text("\ufeffmap q1 0.1\n")
+    (path := tmp_path / "a.eval").write_text("\ufeffmap q1 0.1\n", encoding="utf-8")
     assert ir.read_trec_eval(path).to_dicts() == [{"query_id": "q1", "AP": 0.1}]
     with pytest.raises(ir.IRError, match="source names this file twice"):
         ir.read_trec_eval([path, path])

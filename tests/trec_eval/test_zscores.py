@@ -37,7 +37,7 @@ ZP_2                   \tall\t0.1667
 @pytest.fixture
 def files(tmp_path):
     for name, text in {"qrels": QRELS, "run": RUN, "means": MEANS}.items():
-        (tmp_path / name).write_text(text)
+        (tmp_path / name).write_text(text, encoding="utf-8")
     return [str(tmp_path / name) for name in ("means", "qrels", "run")]
 
 
@@ -51,7 +51,7 @@ def test_figures_are_deviations_from_the_means_of_a_file(options, files, capsys)
 
 @pytest.mark.parametrize("line", ["q1 map 0.5", "q1 map 0.5 high", "q1 map 0.5 1 2"])
 def test_a_line_that_tells_no_mean_is_an_error(line, files, capsys):
-    with Path(files[0]).open("a") as means:
+    with Path(files[0]).open("a", encoding="utf-8") as means:
         means.write(f"{line}\n")
     assert main(["-Z", *files]) == 2
     assert "means, line 10: a line has a topic, a measure, a mean and a standard deviation." in capsys.readouterr().err

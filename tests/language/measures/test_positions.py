@@ -159,7 +159,7 @@ for kind in ("documents", "subtopics"):
 @pytest.mark.whole("memory of a process")
 def test_no_cutoff_takes_more_memory_than_the_list_is_long():
     command = [sys.executable, "-c", HOSTILE, str(TESTS / "support")]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # our own code
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8")  # noqa: S603  # our own code
     assert ran.returncode == 0, ran.stderr[-2000:]
     # A column of 10^8 places would be 400 MB at the least.
     assert max(map(int, ran.stdout.split())) < 300, ran.stdout
