@@ -26,7 +26,7 @@ def there(*arguments: str) -> list[str]:
     """The output of ir_measures."""
     pytest.importorskip("ir_measures")
     command = [sys.executable, "-W", "ignore", "-m", "ir_measures", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()  # noqa: S603
+    return subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8").stdout.splitlines()  # noqa: S603
 
 
 def figures(lines: list[str]) -> dict[str, float]:
@@ -59,8 +59,10 @@ def test_names_counts_and_figures_are_those_of_ir_measures(measures, options, ca
 
 
 def test_measures_of_subtopics_read_the_second_field(pydocs, capsys):
-    (pydocs / "subtopics.txt").write_text("q1 1 d1 1\nq1 2 d1 1\nq1 2 d2 1\nq2 1 d3 1\nq2 2 d4 0\n")
-    (pydocs / "some.run").write_text("q1 Q0 d2 1 3 a\nq1 Q0 d1 2 2 a\nq2 Q0 d4 1 2 a\nq2 Q0 d3 2 1 a\n")
+    (pydocs / "subtopics.txt").write_text("q1 1 d1 1\nq1 2 d1 1\nq1 2 d2 1\nq2 1 d3 1\nq2 2 d4 0\n", encoding="utf-8")
+    (pydocs / "some.run").write_text(
+        "q1 Q0 d2 1 3 a\nq1 Q0 d1 2 2 a\nq2 Q0 d4 1 2 a\nq2 Q0 d3 2 1 a\n", encoding="utf-8"
+    )
     arguments = ["subtopics.txt", "some.run", "alpha_nDCG@10", "StRecall@10", "ERR_IA@10", "-p", "5"]
     assert main(["ir_measures", *arguments]) == 0
     pytest.importorskip("pyndeval")
@@ -71,7 +73,7 @@ def test_measures_of_subtopics_read_the_second_field(pydocs, capsys):
 def test_measures_of_subtopics_read_the_column_of_a_table(pydocs, capsys, name):
     qrels = pl.DataFrame({"query_id": ["q1"] * 2, "subtopic": ["1", "2"], "doc_id": ["d1", "d2"], "relevance": [1, 1]})
     ir.write_qrels(qrels, pydocs / name, format="csv" if name.endswith(".gz") else "parquet")
-    (pydocs / "some.run").write_text("q1 Q0 d2 1 3 a\nq1 Q0 d1 2 2 a\n")
+    (pydocs / "some.run").write_text("q1 Q0 d2 1 3 a\nq1 Q0 d1 2 2 a\n", encoding="utf-8")
     assert main(["ir_measures", name, "some.run", "StRecall@1"]) == 0
     assert capsys.readouterr().out == "StRecall@1\t0.5000\n"
 
@@ -89,7 +91,7 @@ def test_places_are_of_text(capsys):
 
 @pytest.mark.usefixtures("pydocs")
 def test_a_warning_is_a_line(capsys):
-    Path("other.qrels").write_text("nobody 0 d1 1\n")
+    Path("other.qrels").write_text("nobody 0 d1 1\n", encoding="utf-8")
     assert main(["ir_measures", "other.qrels", "bm25.run", "RR"]) == 0
     assert capsys.readouterr().err.startswith("polars-ir: warning: the run and the qrels share no query; ids of")
 
@@ -110,8 +112,8 @@ SMALL_RUN = (
 
 @pytest.fixture
 def small(tmp_path, monkeypatch) -> None:
-    (tmp_path / "qrels").write_text(SMALL_QRELS)
-    (tmp_path / "run").write_text(SMALL_RUN)
+    (tmp_path / "qrels").write_text(SMALL_QRELS, encoding="utf-8")
+    (tmp_path / "run").write_text(SMALL_RUN, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
 
 
