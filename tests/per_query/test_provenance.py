@@ -317,8 +317,8 @@ def test_what_is_no_file_of_a_usual_size_beside_figures_is_not_read(tmp_path):
         "a pipe": lambda: os.mkfifo(beside),
         "a device": lambda: beside.symlink_to("/dev/zero"),
         "a folder": beside.mkdir,
-        "brackets": lambda: beside.write_text("[" * 200_000),
-        "more than a megabyte": lambda: beside.write_text(" " * (1 << 20) + "{}"),
+        "brackets": lambda: beside.write_text("[" * 200_000, encoding="utf-8"),
+        "more than a megabyte": lambda: beside.write_text(" " * (1 << 20) + "{}", encoding="utf-8"),
     }
     for make in made.values():
         make()
