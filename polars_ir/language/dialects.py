@@ -271,7 +271,7 @@ def _of_any_tool(matched: re.Match[str], tool: str) -> TakenApart:
     if spelling is None and (with_number := WITH_NUMBER.fullmatch(name)):
         spelling = _find(with_number["name"], tool)
         if spelling and at is not None:
-            raise MeasureError.syntax(text, "it has two numbers")
+            raise MeasureError.syntax(text, "it has several numbers")
         name, at = with_number["name"], with_number["at"] if at is None else at
         if spelling and with_number["sign"] == "." and spelling.info.at == "k" and not spelling.sets_one:
             at = at.partition(".")[0]  # as C reads a whole number: `P.5.` and `ndcg_cut.23.4`
