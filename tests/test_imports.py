@@ -30,7 +30,6 @@ HEIGHT = {part: height for height, line in enumerate(LINES.strip().splitlines())
 WITH_EXTRAS = {
     "statistics": {"numpy", "scipy", "statsmodels"},
     "plots": {"altair"},
-    "per_query.by_sums": {"numpy", "scipy"},
     "tables.html": {"great_tables"},
     "mypy": {"mypy"},
 }

@@ -75,7 +75,7 @@ CALLS = {
     "worst_slices": (OF_ONE, lambda frame: frame.worst_slices(WEEKS)),
 }
 
-#: The columns of results that plans have, too; `test_by_sums` has the notes on the others.
+#: The columns of results that plans have, too; `test_of_plans` has the notes on the others.
 KNOWN = cs.exclude("^rank_biserial.*$", "note")
 
 #: Methods that return neither a frame nor a tuple of frames.

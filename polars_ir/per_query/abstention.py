@@ -12,8 +12,8 @@ from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import public
 from polars_ir.language.words import ratio, total
-from polars_ir.per_query.shared.aligned import ALL, aligned
 from polars_ir.per_query.shared.attributes import column_for
+from polars_ir.per_query.shared.queries import ALL, queries_of
 
 #: The number of points of a curve: none of the queries is left out, a tenth, up to nine.
 N_RATES = 10
@@ -67,7 +67,7 @@ def abstention(per_query: Table[FrameT], confidence: str | Sequence[str] | Any) 
     >>> areas.with_columns(pl.col("nAUC").round(9)).rows()
     [('RR', 'max', 0.4), ('RR', 'diff1', 1.0)]
     """
-    queries = aligned(per_query, by=confidence, needs="confidence")
+    queries = queries_of(per_query, by=confidence, needs="confidence")
     names, table = queries.slices, queries.table
     _check_numbers(queries.rows.collect_schema(), names, own=isinstance(confidence, (str, list, tuple)))
     systems = queries.rows.sort(table.keys).group_by(*queries.systems, ALL, maintain_order=True)

@@ -6,10 +6,7 @@ queries for which both have a value; whatever is not defined of them is null, an
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import product
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
@@ -17,18 +14,19 @@ import polars as pl
 from polars_ir.errors import OptionError, option
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import FrameT, Table
-from polars_ir.language.names import is_cost
 from polars_ir.language.options import check, positive, public
-from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of
-from polars_ir.per_query.shared.keys import with_systems
-from polars_ir.per_query.shared.measures import Measures, range_of
+from polars_ir.per_query.shared import estimators
+from polars_ir.per_query.shared.estimators import Procedure
+from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import ROUNDED, Comparing
+from polars_ir.per_query.shared.paired import paired_systems
+from polars_ir.per_query.shared.pairs import Pairs
+from polars_ir.per_query.shared.queries import check_names
+from polars_ir.per_query.shared.sums import Source
 from polars_ir.per_query.shared.tests import FEW, OF_FEW, OF_MEDIANS, TESTS, check_correction, tested
-from polars_ir.per_query.shared.verdicts import Procedure, equivalence, intervals_of, with_test
+from polars_ir.per_query.shared.verdicts import with_test
 
 if TYPE_CHECKING:
-    from polars_ir.per_query.shared.aligned import Aligned
-    from polars_ir.per_query.shared.sums import Source, Sums
     from polars_ir.statistics.randomisation import Draws
 
 #: The columns of the result behind those of the slices. A terminal shows the first four and the last four.
@@ -182,13 +180,13 @@ def compared_systems(
     options: Comparing,
     baseline: str | None,
     systems: str | None,
-    source: Callable[[Aligned], Source] | None = None,
+    source: Source | None = None,
 ) -> pl.DataFrame:
     """The result of `compare`; a `source` has the sums of a frame whose rows a plan stands for."""
     from polars_ir.statistics.randomisation import Draws
     from polars_ir.statistics.significance import resamples_for
 
-    test, correction, by, resamples = TESTS[options["test"]], options["correction"], options["by"], options["resamples"]
+    test, correction, resamples = TESTS[options["test"]], options["correction"], options["resamples"]
     check_correction(correction)
     if test.of_all and correction not in (None, "holm"):
         raise OptionError(
@@ -196,34 +194,23 @@ def compared_systems(
             "out, or take another test.",
             about=option("test", test.name),
         )
-    alpha = float(options["alpha"])
-    first = next(iter(per_query.values()), None) if isinstance(per_query, Mapping) else per_query
-    scores: Scores | Sums
-    if isinstance(first, pl.LazyFrame):
-        from polars_ir.per_query import by_sums
-
-        scores, pairs = by_sums.to_compare(per_query, measures, options, baseline, systems, source)
-    else:
-        named = per_query if systems is None else with_systems(per_query, systems)
-        scores = scores_of(named, measures, options, by=by, cluster=options["cluster"], what="ir.compare")
-        pairs = scores.pairs(baseline, "ir.compare")
+    alpha, tolerance = float(options["alpha"]), options["tolerance"] * ROUNDED
+    only = {"test": ("t", "auto"), "interval": ("t", "auto", "normal", None)}
+    named = {**options, "systems": systems}
+    scores = paired_systems(per_query, measures, named, what="ir.compare", only=only, source=source)
     check_names(scores.slices, SCHEMA)
-    slices: list[tuple[dict[str, Any], Scores | Sums]] = list(scores.each_slice())
-    groups = len(slices) * (len(scores.values) if options["family"] == "all" else 1)
+    pairs = scores.pairs(baseline, "ir.compare")
+    margins = {} if options["margin"] is None else margins_of(options["margin"], list(scores.measures))
+    tails = bool(margins) or "auto" in (test.name, options["interval"])
+    missing, complete = options["missing"], test.complete
+    slices = list(scores.paired(pairs, missing=missing, tolerance=tolerance, complete=complete, tails=tails))
+    groups = len(slices) * (len(scores.measures) if options["family"] == "all" else 1)
     family = groups if test.complete else groups * len(pairs)
     draws = Draws(resamples or resamples_for(1 if test is TESTS["max-t"] else family, alpha), options["seed"])
-    margins = {} if options["margin"] is None else margins_of(options["margin"], list(scores.values))
-    interval = options["interval"] or test.interval
-    how = Procedure(test, interval, alpha, family, options["tolerance"] * ROUNDED, margins, draws)
-    rows = []
-    for names, part in slices:
-        of_part = compared(part, pairs, how) if isinstance(part, Scores) else by_sums.compared(part, pairs, how)
-        for row in of_part:
-            row.update(names)
-            rows.append(row)
+    how = Procedure(test, options["interval"] or test.interval, alpha, family, tolerance, margins, draws)
+    rows = [row for of in slices for row in _rows(of, how)]
     if test is TESTS["max-t"]:
-        of_slices = [part for _, part in slices if isinstance(part, Scores)]
-        together = _together(of_slices, pairs, options["family"], draws)
+        together = _together(slices, len(pairs), options["family"], draws)
         # The p of a row is Student's, and no correction makes it lower.
         for row, p in zip(rows, together, strict=True):
             row["p_corrected"] = None if row["p"] is None else max(row["p"], p)
@@ -244,19 +231,18 @@ def compared_systems(
     return found.with_columns(note=pl.when(few).then(told).otherwise("note"))
 
 
-def _together(parts: Sequence[Scores], pairs: Sequence[tuple[int, int]], family: str, draws: Draws) -> list[float]:
+def _together(slices: Sequence[Pairs], n_pairs: int, family: str, draws: Draws) -> list[float]:
     """The p of the largest |t| in each family, slice by slice, as the rows are."""
     import numpy as np
 
     from polars_ir.statistics.randomisation import largest_flipped
-    from polars_ir.statistics.significance import differences
 
-    of_parts = [differences(list(part.values.values()), pairs) for part in parts]
-    n_columns = of_parts[0].shape[1]
-    step, found = n_columns if family == "all" else len(pairs), []
+    of_slices = [of.differences for of in slices if of.differences is not None]
+    n_columns = of_slices[0].shape[1]
+    step, found = n_columns if family == "all" else n_pairs, []
     for start in range(0, n_columns, step):
-        p = largest_flipped([columns[:, start : start + step] for columns in of_parts], draws)
-        found.append(p.reshape(len(parts), step))
+        p = largest_flipped([columns[:, start : start + step] for columns in of_slices], draws)
+        found.append(p.reshape(len(slices), step))
     p_of_rows: list[float] = np.hstack(found).ravel().tolist()
     return p_of_rows
 
@@ -270,44 +256,9 @@ def margins_of(margin: float | Mapping[str, float], measures: Sequence[str]) -> 
     return {name: check("margin", its, positive()) for name, its in margin.items()}
 
 
-def compared(scores: Scores, pairs: Sequence[tuple[int, int]], options: Procedure) -> Iterator[dict[str, Any]]:
-    """A row for each measure and pair of systems."""
-    from polars_ir.statistics import significance
-    from polars_ir.statistics.bounds import why_none
-
-    values = list(scores.values.values())
-    if options.test.complete:
-        values = [significance.of_all(of_measure) for of_measure in values]
-    differences = significance.differences(values, pairs)
-    samples = significance.samples_of(differences)
-    widths = [getattr(range_of(measure), "width", math.inf) for measure in scores.values for _ in pairs]
-    paired = significance.Paired(
-        values, differences, options.alpha, options.tolerance, options.draws, widths, options.family
-    )
-    outcomes = significance.PAIRED[options.test.name](paired)
-    effects = significance.effects(samples, tolerance=options.tolerance, confidence=1 - options.alpha)
-    intervals = intervals_of(options, samples, widths, outcomes)
-    measures = zip(scores.values, map(is_cost, scores.values), values, strict=True)
-    rows = zip(product(measures, pairs), differences.T, samples, widths, outcomes, effects, *intervals, strict=True)
-    for ((measure, cost, of_measure), pair), column, d, width, outcome, effect, *ends in rows:
-        is_there, better_by = significance.there(column), -d if cost else d
-        wins, losses = int((better_by > options.tolerance).sum()), int((better_by < -options.tolerance).sum())
-        row = {
-            **dict(zip(("run", "baseline"), map(scores.systems.__getitem__, pair), strict=True)),
-            "measure": measure,
-            **effect,
-            **(equivalence(measure, (d, -d), options) if options.margins else {}),
-            "wins": wins,
-            "ties": len(d) - wins - losses,
-            "losses": losses,
-            "n_queries": len(d),
-            "n_missing": scores.n_missing(pair),
-        }
-        if len(d):
-            mean, baseline_mean = (
-                float(of_measure[is_there, pair[0]].mean()),
-                float(of_measure[is_there, pair[1]].mean()),
-            )
-            row |= {"mean": mean, "baseline_mean": baseline_mean, "difference": float(d.mean())}
-        spread = bool(d.any()), partial(why_none, d, width)
-        yield with_test(row, outcome, ends, options, spread, scores.undefined(measure, pair))
+def _rows(of: Pairs, how: Procedure) -> Iterator[dict[str, Any]]:
+    """A row for each measure and pair of systems of a slice."""
+    outcomes, effects = estimators.outcomes(of, how), estimators.effects(of, how)
+    ends = estimators.intervals([pair.sample for pair in of.pairs], how, outcomes)
+    for pair, outcome, effect, *both in zip(of.pairs, outcomes, effects, *ends, strict=True):
+        yield {**with_test(pair, outcome, both, how, effect), **of.slice}

@@ -13,8 +13,8 @@ from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import is_cost, is_one
 from polars_ir.language.options import check, count, or_none, public
 from polars_ir.language.words import average, ratio, total
-from polars_ir.per_query.shared.aligned import Aligned, aligned
 from polars_ir.per_query.shared.measures import Measures
+from polars_ir.per_query.shared.queries import Queries, queries_of
 
 
 @public()
@@ -61,7 +61,7 @@ def hardest(per_query: Table[FrameT], measure: str | pl.Expr, *, n: int | None =
     error = OptionError(f"must be one measure, by its name or as an expression; got {measure!r:.80}.", about="measure")
     if not is_one(measure):
         raise error
-    queries = aligned(per_query, measure)
+    queries = queries_of(per_query, measure)
     name, *others = queries.measures
     if others:
         raise error
@@ -118,7 +118,7 @@ def unanswered(per_query: Table[FrameT], measures: Measures = None) -> FrameT:
     >>> ir.unanswered(per_query).group_by("measure", maintain_order=True).len().rows()
     [('Success@10', 13), ('R@100', 9)]
     """
-    queries = aligned(per_query, measures)
+    queries = queries_of(per_query, measures)
     costs = [name for name in queries.measures if is_cost(name)]
     names = [name for name in queries.measures if name not in costs]
     if not names or (costs and measures is not None):
@@ -136,7 +136,7 @@ def unanswered(per_query: Table[FrameT], measures: Measures = None) -> FrameT:
     return queries.table.give_back(pl.concat(parts).drop("best"), per_query)
 
 
-def _each_query(queries: Aligned) -> pl.lazyframe.group_by.LazyGroupBy:
+def _each_query(queries: Queries) -> pl.lazyframe.group_by.LazyGroupBy:
     """The systems of each query, always in the same order, with numbers in the measures."""
     numbers = queries.rows.select(*queries.table.keys, pl.col(queries.measures).cast(pl.Float64))
     return numbers.sort("query_id", *queries.systems).group_by("query_id", maintain_order=True)

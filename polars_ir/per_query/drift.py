@@ -5,14 +5,12 @@ Conventions: what is not defined is null, and the row's note says why.
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from functools import reduce
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
@@ -33,13 +31,11 @@ from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import public
 from polars_ir.language.words import average
 from polars_ir.per_query.provenance import warn_of_other_judgments, warn_of_several
-from polars_ir.per_query.shared.aligned import CLUSTER, Aligned, aligned
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.averages import MOMENTS, Averaging, bounded_interval_of
 from polars_ir.per_query.shared.groups import (
     LEAST_BUCKETS,
     Group,
-    Moments,
     against_groups,
     against_own,
     against_rest,
@@ -49,14 +45,17 @@ from polars_ir.per_query.shared.groups import (
 from polars_ir.per_query.shared.keys import QUERY
 from polars_ir.per_query.shared.measures import Measures, Range, range_of
 from polars_ir.per_query.shared.options import Grouping
-from polars_ir.per_query.shared.slice_sums import stretch_moments
-from polars_ir.per_query.shared.sums import MEANS_OF_CLUSTERS, Source
+from polars_ir.per_query.shared.queries import CLUSTER, Queries, queries_of
+from polars_ir.per_query.shared.sums import MEANS_OF_CLUSTERS, Source, slice_moments
 from polars_ir.per_query.shared.tests import check_correction, tested
 
 if TYPE_CHECKING:
-    from polars_ir.statistics.randomisation import Floats
+    from polars_ir.statistics.samples import Sample
 
     Ends = dict[tuple[Any, ...], tuple[float | None, float | None]]
+
+    #: The samples of buckets, by system and measure.
+    OfBuckets = dict[tuple[str | None, str], Mapping[Any, Sample]]
 
 #: The note on a comparison of queries.
 BY_QUERIES = (
@@ -186,16 +185,18 @@ def course_of(
     every: str | None,
     reference: Any,
     cluster: Any = None,
-    source: Callable[[Aligned], Source] | None = None,
+    source: Source | None = None,
 ) -> pl.DataFrame:
     """The result of `drift`; a `source` has the sums of a frame whose rows a plan stands for."""
+    from polars_ir.statistics.samples import Values
+
     check_correction(options["correction"])
     if isinstance(per_query, pl.LazyFrame):
         if cluster is not None:
             raise InputTypeError.lazy("ir.drift with cluster", MEANS_OF_CLUSTERS)
-        queries = aligned(per_query, measures, by=by, needs="by", repeated=True)
+        queries = queries_of(per_query, measures, by=by, needs="by", repeated=True)
         return _of_moments(queries, options, every, reference, source)
-    queries = aligned(per_query, measures, by=by, cluster=cluster, needs="by", what="ir.drift")
+    queries = queries_of(per_query, measures, by=by, cluster=cluster, needs="by", what="ir.drift")
     warn_of_several(queries.table, queries.measures)
     attribute = _time_of(queries)
     column = column_for(attribute)
@@ -215,59 +216,47 @@ def course_of(
     if every is None:
         _check_shared(dtype, counts.height, int(counts["queries"].sum()) // len(samples), attribute, least)
     buckets, first = _buckets(counts.sort("value"), attribute, reference)
-    values = {
-        (system, measure): of_buckets
+    values: OfBuckets = {
+        (system, measure): {bucket: Values(of_bucket) for bucket, of_bucket in of_buckets.items()}
         for system, frame in samples
         for measure, of_buckets in zip(queries.measures, values_by(frame, column, *queries.measures), strict=True)
     }
     courses = {
         (system, measure): _paired_course(frame, measure, column, buckets, first, least)
         if paired
-        else _course(_Parts.of(values[system, measure], buckets, range_of(measure)), range_of(measure), first, least)
+        else _course(values[system, measure], buckets, range_of(measure), first, least)
         for measure in queries.measures
         for system, frame in samples
     }
-    moments = {
-        (*of, bucket): _moments(its)
-        for of, of_buckets in values.items()
-        for bucket, its in of_buckets.items()
-        if len(its)
-    }
-    return _tested(courses, moments, buckets, queries, options, PAIRED if paired else queries.note())
+    return _tested(courses, values, buckets, queries, options, PAIRED if paired else queries.note())
 
 
 def _of_moments(
-    queries: Aligned,
+    queries: Queries,
     options: Grouping,
     every: str | None,
     reference: Any,
-    source: Callable[[Aligned], Source] | None,
+    source: Source | None,
 ) -> pl.DataFrame:
     """The result by the moments of buckets."""
     attribute, least = _time_of(queries), options["min_queries"]
     dtype = queries.rows.collect_schema()[column_for(attribute)]
     _truncated(dtype, attribute, every)
-    found, counts = stretch_moments(queries, source, every)
+    found, counts = slice_moments(queries, source, of_times=True, every=every)
     systems = list(dict.fromkeys(system for system, *_ in found))
     if every is None:
         _check_shared(dtype, counts.height, int(counts["queries"].sum()) // len(systems), attribute, least)
     buckets, first = _buckets(counts, attribute, reference)
-    values = {(system, measure): its for (system, _, measure), its in found.items()}
+    values: OfBuckets = {(system, measure): moments for (system, _, measure), moments in found.items()}
     courses = {
-        (system, measure): _course(_Parts.summed(values[system, measure], buckets), range_of(measure), first, least)
+        (system, measure): _course(values[system, measure], buckets, range_of(measure), first, least)
         for measure in queries.measures
         for system in systems
     }
-    moments = {
-        (*of, bucket): (part.mean + part.shift, part.error, part.n, part.n - 1, *part.ends)
-        for of, of_buckets in values.items()
-        for bucket, part in of_buckets.items()
-        if part.n
-    }
-    return _tested(courses, moments, buckets, queries, options, queries.note())
+    return _tested(courses, values, buckets, queries, options, queries.note())
 
 
-def _time_of(queries: Aligned) -> str:
+def _time_of(queries: Queries) -> str:
     """The one column of times."""
     attribute, *others = queries.slices
     if others:
@@ -284,9 +273,9 @@ def _buckets(counts: pl.DataFrame, name: str, reference: Any) -> tuple[pl.Series
 
 def _tested(
     courses: Mapping[tuple[str | None, str], Iterator[dict[str, Any]]],
-    moments: Mapping[tuple[Any, ...], tuple[float | None, ...]],
+    samples: OfBuckets,
     buckets: pl.Series,
-    queries: Aligned,
+    queries: Queries,
     options: Grouping,
     said: str | None,
 ) -> pl.DataFrame:
@@ -302,7 +291,7 @@ def _tested(
     for row, figures in zip(by_queries, found, strict=True):
         note = BY_QUERIES if figures["note"] is None else figures["note"]
         row |= {**figures, "note": row.get("note") or note}
-    ends = _intervals(moments, queries.table.columns, options["alpha"])
+    ends = _intervals(samples, queries.table.columns, options["alpha"])
     for row in rows:
         row["reference_mean"] = row["rest_mean"]
         row["note"] = "; ".join(note for note in (row["note"], said) if note) or None
@@ -392,37 +381,21 @@ def _places_of(reference: Any, buckets: pl.Series, n_queries: pl.Series) -> list
     return [names.index(str(reference))]
 
 
-class _Parts(NamedTuple):
-    """The moments of the values in each bucket, and a function to those of the buckets at some places together."""
-
-    of_each: Sequence[Moments]
-    together: Callable[[Sequence[int]], Moments]
-
-    @classmethod
-    def of(cls, values: Mapping[Any, Floats], buckets: pl.Series, its: Range | None) -> _Parts:
-        """The parts of values, which are put together before anything is added up."""
-        import numpy as np
-
-        none = np.empty(0)
-        parts = [values.get(bucket, none) for bucket in buckets]
-        together = np.concatenate([none, *parts])
-        shift = shift_of(together.min(), together.max()) if its is None and len(together) else 0.0
-        return cls(
-            [Moments.of(part, shift) for part in parts],
-            lambda places: Moments.of(np.concatenate([none, *map(parts.__getitem__, places)]), shift),
-        )
-
-    @classmethod
-    def summed(cls, moments: Mapping[Any, Moments], buckets: pl.Series) -> _Parts:
-        """The parts of which the moments are known."""
-        none = Moments.of(())
-        parts = [moments.get(bucket, none) for bucket in buckets]
-        return cls(parts, lambda places: reduce(Moments.joined, map(parts.__getitem__, places), none))
-
-
-def _course(parts: _Parts, its: Range | None, reference: list[int] | None, least: int) -> Iterator[dict[str, Any]]:
+def _course(
+    samples: Mapping[Any, Sample], buckets: pl.Series, its: Range | None, reference: list[int] | None, least: int
+) -> Iterator[dict[str, Any]]:
     """The buckets of a system: compared with those of the reference, or with a `group` whose queries are to be."""
-    of_each = parts.of_each
+    from polars_ir.statistics.samples import Moments, together
+
+    of_each: list[Sample] = [samples.get(bucket, Moments.of(())) for bucket in buckets]
+    there = [sample for sample in of_each if sample.n]
+    ends = [(sample.lowest, sample.highest) for sample in there if sample.values is not None]
+    # Moments have a shift already.
+    shift = shift_of(min(ends)[0], max(high for _, high in ends)) if its is None and ends else 0.0
+
+    def moments(places: Sequence[int]) -> Moments:
+        return together([of_each[place] for place in places if of_each[place].n], shift)
+
     for place, of_bucket in enumerate(of_each):
         places = range(place) if reference is None else [] if place in reference else reference
         others = [other for other in places if of_each[other].n]
@@ -432,11 +405,11 @@ def _course(parts: _Parts, its: Range | None, reference: list[int] | None, least
         if not places:
             row["note"] = "no earlier bucket" if reference is None else "part of the reference"
         if len(sample) >= LEAST_BUCKETS and of_bucket.n >= least:
-            of_sample = [of_each[other] for other in sample]
-            figures = against_groups(of_bucket, of_sample, parts.together([place, *sample]))
-            yield {**row, "n_reference": sum(each.n for each in of_sample), **figures}
+            of_sample = [moments([other]) for other in sample]
+            figures = against_groups(moments([place]), of_sample, moments([place, *sample]))
+            yield {**row, "n_reference": sum(part.n for part in of_sample), **figures}
         else:
-            yield {**row, "group": Group(of_bucket, parts.together(others), its)}
+            yield {**row, "group": Group(moments([place]), moments(others), its)}
 
 
 def _paired_course(
@@ -470,27 +443,25 @@ def _paired_course(
         yield {**row, "n_reference": n, **figures}
 
 
-def _intervals(
-    moments: Mapping[tuple[Any, ...], tuple[float | None, ...]], columns: Collection[str], alpha: float
-) -> Ends:
-    """The ends of the interval of each mean by system, measure and bucket, by the `MOMENTS`, as `summarize` has them.
+def _intervals(samples: OfBuckets, columns: Collection[str], alpha: float) -> Ends:
+    """The ends of the interval of each mean by system, measure and bucket, as `summarize` has them.
 
     Of those of other means than the arithmetic one there are none.
     """
+    from polars_ir.statistics.samples import Moments
+
     found: Ends = {}
-    for measure in dict.fromkeys(measure for _, measure, _ in moments):
+    for measure in dict.fromkeys(measure for _, measure in samples):
         if (averaging := Averaging.of(measure, columns)).kind != "arithmetic":
             continue
-        own = {of: its for of, its in moments.items() if of[1] == measure}
-        rows = pl.DataFrame([*own.values()], dict.fromkeys(MOMENTS, pl.Float64), orient="row")
+        of_buckets = {
+            (system, measure, bucket): sample if isinstance(sample, Moments) else Moments.in_order(sample)
+            for (system, its), of_system in samples.items()
+            for bucket, sample in of_system.items()
+            if its == measure and sample.n
+        }
+        moments = [(part.mean + part.shift, part.error, part.n, part.n - 1, *part.ends) for part in of_buckets.values()]
+        rows = pl.DataFrame(moments, dict.fromkeys(MOMENTS, pl.Float64), orient="row")
         ends = rows.select(**bounded_interval_of(averaging, alpha)).rows()
-        found |= {of: each for of, each in zip(own, ends, strict=True) if each[0] != each[1]}
+        found |= {of: each for of, each in zip(of_buckets, ends, strict=True) if each[0] != each[1]}
     return found
-
-
-def _moments(values: Floats) -> tuple[float | None, ...]:
-    """The `MOMENTS` of values, which are added up one after the other."""
-    n = len(values)
-    mean = values.cumsum()[-1] / n
-    error = math.sqrt(((values - mean) ** 2).cumsum()[-1] / (n - 1)) / math.sqrt(n) if n > 1 else None
-    return mean, error, n, n - 1, values.min(), values.max()

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import filterfalse
-from typing import TYPE_CHECKING, Any, TypeGuard, Unpack
+from typing import Any, TypeGuard, Unpack
 
 import polars as pl
 
@@ -22,11 +21,11 @@ from polars_ir.errors import (
     DataError,
     Fix,
     InputTypeError,
-    IRError,
     OptionError,
     nearest,
     option,
     quoted,
+    with_names,
 )
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.kinds import collected, give_back
@@ -35,15 +34,14 @@ from polars_ir.frames.rules import keys_perhaps
 from polars_ir.frames.table import per_query_table
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, each_once, not_negative, public
-from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of, systems_of
 from polars_ir.per_query.shared.keys import check_one_type, keys_found, null_rule, parts_of
 from polars_ir.per_query.shared.measures import Range, by_column, check_range, measures_of, ranges_of
 from polars_ir.per_query.shared.options import Gating
-from polars_ir.per_query.shared.verdicts import BoundsOf, judged, one_sided
-
-if TYPE_CHECKING:
-    from polars_ir.per_query.shared.aligned import Aligned
-    from polars_ir.per_query.shared.sums import Source
+from polars_ir.per_query.shared.paired import Scores, paired_systems
+from polars_ir.per_query.shared.pairs import Pairs
+from polars_ir.per_query.shared.queries import check_names, systems_of
+from polars_ir.per_query.shared.sums import Source
+from polars_ir.per_query.shared.verdicts import judged
 
 #: A drop that can be allowed.
 DROP = not_negative()
@@ -150,7 +148,7 @@ def judged_change(
     old: Any,
     measures: str | pl.Expr | Iterable[str | pl.Expr],
     options: Gating,
-    source: Callable[[Aligned], Source] | None = None,
+    source: Source | None = None,
 ) -> pl.DataFrame:
     """The result of `gate`; a `source` has the sums of frames whose rows plans stand for."""
     cluster, by = options["cluster"], each_once(options["by"])
@@ -174,27 +172,30 @@ def judged_change(
         check_one_type({"new": after, "old": before}, keys)
     sides = {"new": _kept("new", after, measures, others, keys), "old": _kept("old", before, of_old, others, keys)}
     looks = options["looks"]
-    options["alpha"] = options["alpha"] if looks is None else _level_of_look(looks, options)
-    rows: list[dict[str, Any]] = []
-    parts: list[tuple[dict[str, Any], dict[str, CanonicalFrame]]] = []
-    try:
-        if is_plan:
-            from polars_ir.per_query.by_sums import gated
-
-            rows += gated(sides, measures, its_range, allowed, options, by, source)
-        else:
-            parts = parts_of(sides, by) if by else [({}, sides)]
-        for names, part in parts:
+    options = {**options, "alpha": options["alpha"] if looks is None else _level_of_look(looks, options)}
+    as_0 = [name for name, its in its_range.items() if options["missing"] == "zero" and not its.is_cost]
+    only, common = {"interval": ("auto",)}, (1, "new and old must be of the same queries; they share none.")
+    how = {**options, "by": by if by and is_plan else None, "missing": "skip"}
+    slices: list[tuple[Pairs, str | None]] = []
+    # Both sides are one frame from here on.
+    with with_names(per_query=f"{option('new')} or {option('old')}"):
+        for names, part in parts_of(sides, by) if by and not is_plan else [({}, sides)]:
             apart = list(filterfalse(names.__contains__, keys))
-            how = {**options, "missing": "skip"}
-            scores = scores_of(part, measures, how, cluster=cluster, keys=apart, what="ir.gate")
-            _check_common(scores, apart)
-            n = len(measures) * len(parts)
-            for name in measures:
-                rows.append({**names, **_judged(scores, name, its_range[name], allowed[name], options, n)})
-    except IRError as error:
-        error.call("per_query", f"{option('new')} or {option('old')}")
-        raise
+            scores = paired_systems(
+                part, measures, how, keys=apart, what="ir.gate", only=only, source=source, common=common
+            )
+            if isinstance(scores, Scores):
+                _check_common(scores, apart)
+            for name in scores.measures:
+                check_range(name, scores.seen(name), its_range[name])
+            found = scores.paired([(0, 1)], missing="skip", tails=True, as_0=as_0, ranges=its_range)
+            slices += [(of._replace(slice={**names, **of.slice}), scores.note) for of in found]
+        n_rows = len(measures) * len(slices)
+        rows = [
+            {**of.slice, **judged(pair, its_range[pair.measure], allowed[pair.measure], options, n_rows, note)}
+            for of, note in slices
+            for pair in of.pairs
+        ]
     verdicts = pl.DataFrame(rows, schema={**dict(zip(by, map(after.dtypes.get, by), strict=True)), **SCHEMA})
     return verdicts.rename(after.source_names, strict=False)
 
@@ -294,52 +295,6 @@ def _check_common(scores: Scores, keys: Sequence[str]) -> None:
     raise DataError(
         f"new and old must be of the same queries; they share none: {scores.examples([0, 1])}. Write their ids alike."
     )
-
-
-def _judged(
-    scores: Scores, measure: str, value_range: Range, max_drop: float, options: Gating, n_rows: int
-) -> dict[str, Any]:
-    """The row of a measure, one of so many."""
-    from polars_ir.statistics import significance
-    from polars_ir.statistics.bounds import why_none
-    from polars_ir.statistics.intervals import Values, estimates
-    from polars_ir.statistics.planning import gate_queries
-
-    values = scores.values[measure].copy()
-    defined = significance.there(values)
-    check_range(measure, values[defined], value_range)
-    # A change does no better by having no value where the old system had one: neither a lower n nor the best value.
-    as_0 = options["missing"] == "zero" and not value_range.is_cost
-    if as_0:
-        values[defined[:, 1] & ~defined[:, 0], 0] = 0
-    answered, only = scores.answered.all(axis=1), scores.answered & ~scores.answered[:, ::-1]
-    undefined = (~defined & defined[:, ::-1])[answered]
-    notes = one_sided([*only.sum(axis=0)[::-1], *undefined.sum(axis=0)], as_0=as_0)
-    if scores.clusters is not None:
-        values = scores.by_cluster(values)
-    differences = significance.differences([values], [(0, 1)])[:, 0]
-    pairs = significance.there(differences)
-    pair_values, differences = values[pairs], differences[pairs]
-    n = len(differences)
-    mean, old_mean = pair_values.mean(axis=0).tolist() if n else (None, None)
-    gains = -differences if value_range.is_cost else differences
-    of_values = [Values(gains, support=(-value_range.width, value_range.width))]
-    # Rounded as in the bounds.
-    interval, alpha = options["interval"], (1 - (1 - 2 * options["alpha"])) / 2
-    bounds_of = BoundsOf(
-        lambda level: estimates(of_values, interval, 1 - 2 * level)[0].ends,
-        partial(why_none, gains, value_range.width),
-        partial(gate_queries, gains, max_drop=max_drop, lowest=-value_range.width, alpha=alpha, kind=interval),
-    )
-    figures = {
-        "measure": measure,
-        "mean": mean,
-        "old_mean": old_mean,
-        "difference": float(differences.mean()) if n else None,
-        "n_queries": n,
-        "n_missing": scores.n_missing((0, 1)),
-    }
-    return judged(figures, value_range, max_drop, options, bounds_of, n_rows, notes, scores.note)
 
 
 #: The figures of a table, by their heading in Markdown.

@@ -17,11 +17,11 @@ from polars_ir.errors import DataError, OptionError, option
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import EagerFrameT, Table
 from polars_ir.language.options import chance, check, one_of, or_none, public, whole
-from polars_ir.per_query.shared.aligned import Scores, scores_of
+from polars_ir.per_query.shared.estimators import Procedure, intervals
 from polars_ir.per_query.shared.measures import Measures, range_of
 from polars_ir.per_query.shared.options import BOUNDED, INTERVALS, MOST_RESAMPLES, TEST
+from polars_ir.per_query.shared.paired import Scores, scores_of
 from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS, check_correction
-from polars_ir.per_query.shared.verdicts import Procedure, intervals_of
 
 if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Floats
@@ -264,6 +264,7 @@ class Outcomes(NamedTuple):
         """For the intervals alone and together, 1 for those that hold the true difference, NaN where there is none."""
         import numpy as np
 
+        from polars_ir.statistics.samples import Values
         from polars_ir.statistics.significance import automatic, samples_of
 
         if self.how.interval in OF_MEDIANS:
@@ -272,15 +273,16 @@ class Outcomes(NamedTuple):
         samples, truths = samples_of(self.differences), np.tile(truth, len(self.means)).tolist()
         if self.how.interval == "auto":
             # To find the ends takes thirty integrals, and to know whether they hold a mean two.
-            found = map(automatic, samples, self.widths, truths)
-            p = np.array([outcome.p for outcome in found], np.float64).reshape(self.means.shape)
+            outcomes = map(automatic, samples, self.widths, truths)
+            p = np.array([outcome.p for outcome in outcomes], np.float64).reshape(self.means.shape)
             for alpha in (self.how.alpha, self.how.alpha / self.how.family):
                 yield np.where(np.isnan(p), math.nan, p >= alpha * (1 - ROUNDED_TO))
             return
-        for intervals in intervals_of(self.how, samples, self.widths, self.outcomes):
+        of_values = [Values(d, support=(-width, width)) for d, width in zip(samples, self.widths, strict=True)]
+        for found in intervals(of_values, self.how, self.outcomes):
             holds = [
                 math.nan if ends is None else float(ends[0] <= true + ROUNDED_TO and true <= ends[1] + ROUNDED_TO)
-                for ends, true in zip(intervals, truths, strict=True)
+                for ends, true in zip(found, truths, strict=True)
             ]
             yield np.array(holds).reshape(self.means.shape)
 

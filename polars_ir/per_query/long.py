@@ -12,9 +12,9 @@ from polars_ir.language.measure import PARTS
 from polars_ir.language.names import part_of
 from polars_ir.language.options import check, or_none, public
 from polars_ir.language.options import column as name_of
-from polars_ir.per_query.shared.aligned import check_names
 from polars_ir.per_query.shared.keys import keys_found
 from polars_ir.per_query.shared.measures import Measures, measures_of
+from polars_ir.per_query.shared.queries import check_names
 
 #: The parts that every row has a column for, so that rows of any evaluation can be appended.
 ALWAYS = ("low", "high")

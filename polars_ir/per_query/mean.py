@@ -15,13 +15,13 @@ from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import canonical_name
 from polars_ir.language.options import check, one_of, public
 from polars_ir.per_query.provenance import warn_of_several
-from polars_ir.per_query.shared.aligned import aligned
 from polars_ir.per_query.shared.averages import (
     Averaging,
     denominators,
     mean_of,
 )
 from polars_ir.per_query.shared.measures import warn_of_attributes
+from polars_ir.per_query.shared.queries import queries_of
 
 
 @public()
@@ -81,7 +81,7 @@ def mean(
     0.5
     """
     check("average", average, one_of("macro", "micro"))
-    queries = aligned(per_query, by=by, weights=weights)
+    queries = queries_of(per_query, by=by, weights=weights)
     warn_of_attributes(queries.table, queries.measures)
     if PROVENANCE in queries.table.columns:
         warn_of_several(queries.table, queries.measures)

@@ -7,8 +7,8 @@ row's note says why.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
@@ -18,13 +18,14 @@ from polars_ir.frames.table import per_query_table
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import chance, check, one_of, or_none, positive, public, whole
 from polars_ir.per_query.gate import is_percentage, readings
-from polars_ir.per_query.shared.aligned import Scores, scores_of
 from polars_ir.per_query.shared.keys import keys_found
-from polars_ir.per_query.shared.measures import Measures, Range, measures_of, ranges_of
+from polars_ir.per_query.shared.measures import Measures, measures_of, ranges_of
 from polars_ir.per_query.shared.options import MISSING
+from polars_ir.per_query.shared.paired import PairedSystems, Scores, paired_systems, scores_of
+from polars_ir.per_query.shared.pairs import Pair
 
 if TYPE_CHECKING:
-    from polars_ir.statistics.randomisation import Floats
+    from polars_ir.statistics.samples import Sample
 
 #: The largest number of queries that is planned.
 MOST_QUERIES = 1_000_000_000
@@ -155,20 +156,27 @@ def power(
     >>> ir.power(per_query, baseline="bm25", max_drop=0.02, n_queries=400).select("run", "power").rows()
     [('chargrams', 0.67), ('tfidf', 0.89)]
     """
+    planning = Planning(
+        check("difference", difference, or_none(positive())),
+        check("n_queries", n_queries, or_none(whole(2, MOST_QUERIES))),
+        check("alpha", alpha, chance()) / check("comparisons", comparisons, whole(1, 10**9)),
+        check("method", method, one_of(*METHODS)),
+        check("seed", seed, whole(0)),
+        baseline,
+        check("missing", missing or "zero", MISSING),
+        cluster,
+        ranges,
+    )
     std = check("std", std, or_none(positive()))
-    difference = check("difference", difference, or_none(positive()))
-    n_queries = check("n_queries", n_queries, or_none(whole(2, MOST_QUERIES)))
-    alpha = check("alpha", alpha, chance()) / check("comparisons", comparisons, whole(1, 10**9))
-    seed = check("seed", seed, whole(0))
-    check("method", method, one_of(*METHODS))
     if max_drop is not None:
         if per_query is not None and is_percentage(max_drop):
-            raise _readings(max_drop, per_query, baseline, measures, ranges)
+            raise _readings(max_drop, per_query, measures, planning)
         others = {"std": std, "difference": difference, "power": power, "comparisons": None if comparisons == 1 else 1}
-        drop = _for_a_gate(max_drop, per_query, others, alpha)
-        gates = _gates(per_query, baseline, measures, missing or "zero", cluster, ranges, drop, n_queries, alpha, seed)
-        return give_back(_planned(list(gates)), per_query)
-    target = _power(power, difference, n_queries, alpha)
+        drop = _for_a_gate(max_drop, per_query, others, planning.alpha)
+        scores = _scores(per_query, measures, planning)
+        rows = [_gate_row(pair, drop, planning) for pair in _pairs(scores, planning)]
+        return give_back(_result(rows, scores.system), per_query)
+    planning = planning._replace(power=_power(power, difference, n_queries, planning.alpha))
     _check_source(per_query, std, difference, n_queries, method)
     of_frame = {"baseline": baseline, "measures": measures, "missing": missing, "cluster": cluster}
     if std is not None and (named := [name for name, value in of_frame.items() if value is not None]):
@@ -176,28 +184,79 @@ def power(
     if ranges is not None:
         raise OptionError("ranges are for the power of a gate only; give its max_drop, or leave them out.")
     if std is not None:
-        plan = _plan(std, None, difference, n_queries, alpha, target, seed)
-        return give_back(_planned([{"std": std, "std_planned": std, **plan}]), per_query)
-    first = next(iter(per_query.values()), None) if isinstance(per_query, Mapping) else per_query
-    given = per_query, baseline, measures, missing or "zero", cluster
-    of_pairs: Iterator[tuple[dict[str, Any], Floats | None, list[str]]] = _pairs(*given)
-    if isinstance(first, pl.LazyFrame) and method == "normal":
-        from polars_ir.per_query.by_sums import spreads
-
-        of_pairs = spreads(*given)
-    rows = []
-    for names, differences, notes in of_pairs:
-        n_pairs = names["n_pairs"]
-        number = n_pairs if difference is None and n_queries is None else n_queries
-        pilot = differences if method == "pilot" else None
-        plan = _plan(names["std_planned"], pilot, difference, number, alpha, target, seed, n_pairs=n_pairs)
-        rows.append({**names, **plan, "note": _joined([plan.get("note"), *notes])})
-    return give_back(_planned(rows), per_query)
+        plan = _plan(std, None, planning.n_queries, planning)
+        return give_back(_result([{"std": std, "std_planned": std, **plan}]), per_query)
+    systems: PairedSystems
+    if method == "pilot":
+        systems = _scores(per_query, measures, planning)
+    else:
+        keys, options = _keys(per_query, measures), planning._asdict()
+        # There is no by= to advise.
+        advice = "Keep one of each; or, as a query counts once, collect it first"
+        systems = paired_systems(per_query, measures, options, keys=keys, what="ir.power", only={}, advice=advice)
+    rows = [_row(pair, planning) for pair in _pairs(systems, planning)]
+    return give_back(_result(rows, systems.system), per_query)
 
 
-def _planned(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
-    """The result of some rows, in which the column of systems has the name that it came with."""
-    return pl.DataFrame(rows, schema=SCHEMA).rename({"run": rows[0].get("system", "run")})
+class Planning(NamedTuple):
+    """The options of a plan; `power` is the one that is wanted."""
+
+    difference: float | None
+    n_queries: int | None
+    alpha: float
+    method: str
+    seed: int
+    baseline: str | None
+    missing: str
+    cluster: Any
+    ranges: Mapping[str, tuple[float, float]] | None
+    power: float = 0.0
+
+
+def _scores(per_query: Any, measures: Measures, planning: Planning) -> Scores:
+    """The scores; the query is a cluster where other columns distinguish several rows of it."""
+    options, keys = planning._asdict(), _keys(per_query, measures)
+    return scores_of(per_query, measures, options, cluster=planning.cluster, keys=keys, what="ir.power")
+
+
+def _keys(per_query: Any, measures: Measures) -> list[str]:
+    """The columns that distinguish several rows of a query."""
+    table = per_query_table(per_query)
+    return keys_found(table, without=() if measures is None else measures_of(table, measures))
+
+
+def _pairs(systems: PairedSystems, planning: Planning) -> Sequence[Pair]:
+    (of_all,) = systems.paired(systems.pairs(planning.baseline, "ir.power"), missing=planning.missing)
+    return of_all.pairs
+
+
+def _spread(pair: Pair) -> tuple[Sample, dict[str, Any]]:
+    """The differences as widely spread as is planned, and the names and spreads of a pair."""
+    from polars_ir.statistics.planning import widened
+
+    d = pair.sample
+    planned = d.scaled(widened(d.n))
+    return planned, {
+        "run": pair.run,
+        "baseline": pair.baseline,
+        "measure": pair.measure,
+        "std": d.std if d.n > 1 else None,
+        "std_planned": planned.std if d.n > 1 else None,
+        "n_missing": pair.n_missing,
+    }
+
+
+def _row(pair: Pair, planning: Planning) -> dict[str, Any]:
+    """The plan of a test by the differences of a pair."""
+    planned, row = _spread(pair)
+    number = planned.n if planning.difference is None and planning.n_queries is None else planning.n_queries
+    plan = _plan(row["std_planned"], planned, number, planning)
+    return {**row, **plan, "note": _joined([plan.get("note"), *pair.notes])}
+
+
+def _result(rows: Sequence[dict[str, Any]], system: str = "run") -> pl.DataFrame:
+    """The result, in which the column of systems has the name that it came with."""
+    return pl.DataFrame(rows, schema=SCHEMA).rename({"run": system})
 
 
 def _for_a_gate(max_drop: object, per_query: Any, others: Mapping[str, object], alpha: float) -> float:
@@ -210,22 +269,16 @@ def _for_a_gate(max_drop: object, per_query: Any, others: Mapping[str, object], 
     return check("max_drop", max_drop, positive())
 
 
-def _readings(
-    max_drop: str,
-    per_query: Any,
-    baseline: str | None,
-    measures: Measures,
-    ranges: Mapping[str, tuple[float, float]] | None,
-) -> OptionError:
+def _readings(max_drop: str, per_query: Any, measures: Measures, planning: Planning) -> OptionError:
     """The error for a drop that is a percentage, of the first measure and pair."""
     import numpy as np
 
-    scores = _scores(per_query, measures, "skip")
-    against = scores.pairs(baseline, "ir.power")[0][1]
-    measure, values = next(iter(scores.values.items()))
-    mean = float(np.nan_to_num(values[:, against]).sum() / max(np.isfinite(values[:, against]).sum(), 1))
-    its = ranges_of([measure], ranges)[measure]
-    return readings(max_drop, measure, its, mean, f"the mean of {scores.systems[against]!r}")
+    systems = _scores(per_query, measures, planning._replace(missing="skip", cluster=None))
+    against, measure = systems.pairs(planning.baseline, "ir.power")[0][1], systems.measures[0]
+    values = systems.values[measure][:, against]
+    mean = float(np.nan_to_num(values).sum() / max(np.isfinite(values).sum(), 1))
+    its = ranges_of([measure], planning.ranges)[measure]
+    return readings(max_drop, measure, its, mean, f"the mean of {systems.systems[against]!r}")
 
 
 def _power(power: float | None, difference: float | None, n_queries: int | None, alpha: float) -> float:
@@ -253,113 +306,59 @@ def _check_source(
         raise OptionError("method='pilot' needs the differences of a per_query; power was given std instead.")
 
 
-def _plan(
-    std: float | None,
-    pilot: Floats | None,
-    difference: float | None,
-    n_queries: int | None,
-    alpha: float,
-    power: float,
-    seed: int,
-    n_pairs: int = 2,
-) -> dict[str, Any]:
-    """The difference, the number of queries and the power, of which those that are not given follow."""
-    from polars_ir.statistics import planning
+def _plan(std: float | None, pilot: Sample | None, n_queries: int | None, planning: Planning) -> dict[str, Any]:
+    """The difference, the number of queries and the power, of which those that are not given follow.
 
+    They follow from the spread or, by method `"pilot"`, from the values.
+    """
+    from polars_ir.statistics import planning as plans
+
+    difference = planning.difference
     if not std:
         few = "fewer than two queries with a value of both systems"
-        note = few if n_pairs < 2 else "all differences are the same"
+        note = few if pilot is not None and pilot.n < 2 else "all differences are the same"
         return {"difference": difference, "n_queries": n_queries, "note": note}
-    options: dict[str, Any] = {"alpha": alpha, "power": power}
+    values = pilot.values if pilot is not None and planning.method == "pilot" else None
+    options: dict[str, Any] = {"alpha": planning.alpha, "power": planning.power}
     if difference is None and n_queries is not None:
         difference = (
-            std * planning.smallest_effect(n_queries, **options)
-            if pilot is None
-            else planning.pilot_difference(pilot, n_queries, seed=seed, **options)
+            std * plans.smallest_effect(n_queries, **options)
+            if values is None
+            else plans.pilot_difference(values, n_queries, seed=planning.seed, **options)
         )
     elif difference is not None and n_queries is None:
         n_queries = (
-            planning.queries_needed(difference / std, **options)
-            if pilot is None
-            else planning.pilot_queries(pilot, difference, seed=seed, **options)
+            plans.queries_needed(difference / std, **options)
+            if values is None
+            else plans.pilot_queries(values, difference, seed=planning.seed, **options)
         )
     if difference is None or n_queries is None:
         return {"difference": difference, "note": f"more than {MOST_QUERIES:,} queries"}
     achieved = (
-        planning.power_of(difference / std, n_queries, alpha=alpha)
-        if pilot is None
-        else planning.pilot_power(pilot, difference, n_queries, alpha=alpha, seed=seed)
+        plans.power_of(difference / std, n_queries, alpha=planning.alpha)
+        if values is None
+        else plans.pilot_power(values, difference, n_queries, alpha=planning.alpha, seed=planning.seed)
     )
     return {"difference": difference, "n_queries": n_queries, "power": achieved}
 
 
-def _gates(
-    per_query: Any,
-    baseline: str | None,
-    measures: Measures,
-    missing: str,
-    cluster: Any,
-    ranges: Mapping[str, tuple[float, float]] | None,
-    max_drop: float,
-    n_queries: int | None,
-    alpha: float,
-    seed: int,
-) -> Iterator[dict[str, Any]]:
+def _gate_row(pair: Pair, max_drop: float, planning: Planning) -> dict[str, Any]:
     """The chance that a gate passes a change without any drop, or the number of queries for it."""
-    from polars_ir.statistics import planning
+    from polars_ir.statistics import planning as plans
 
-    value_ranges: dict[str, Range] = {}
-    for names, differences, notes in _pairs(per_query, baseline, measures, missing, cluster):
-        measure = names["measure"]
-        value_range = value_ranges.setdefault(measure, ranges_of([measure], ranges)[measure])
-        row = {**names, "max_drop": max_drop, "n_queries": n_queries}
-        options: dict[str, Any] = {"max_drop": max_drop, "lowest": -value_range.width, "alpha": alpha}
-        gains = differences.clip(-value_range.width, value_range.width)
-        if not len(gains):
-            yield {**row, "note": _joined(["no query with a value of both systems", *notes])}
-            continue
-        number = n_queries or planning.gate_queries(gains, **options)
-        if number is None:
-            yield {**row, "note": _joined([f"more than {MOST_QUERIES:,} queries", *notes])}
-            continue
-        passed = planning.gate_power(gains, number, seed=seed, **options)
-        yield {**row, "n_queries": number, "power": passed, "note": _joined(notes)}
+    planned, row = _spread(pair)
+    width = ranges_of([pair.measure], planning.ranges)[pair.measure].width
+    row |= {"max_drop": max_drop, "n_queries": planning.n_queries}
+    options: dict[str, Any] = {"max_drop": max_drop, "lowest": -width, "alpha": planning.alpha}
+    if planned.values is None or not planned.n:
+        return {**row, "note": _joined(["no query with a value of both systems", *pair.notes])}
+    gains = planned.values.clip(-width, width)
+    number = planning.n_queries or plans.gate_queries(gains, **options)
+    if number is None:
+        return {**row, "note": _joined([f"more than {MOST_QUERIES:,} queries", *pair.notes])}
+    passed = plans.gate_power(gains, number, seed=planning.seed, **options)
+    return {**row, "n_queries": number, "power": passed, "note": _joined(pair.notes)}
 
 
 def _joined(notes: Sequence[str | None]) -> str | None:
     return "; ".join(note for note in notes if note) or None
-
-
-def _scores(per_query: Any, measures: Measures, missing: str, cluster: Any = None) -> Scores:
-    """The scores of the systems; of several rows of a query, which other columns tell apart, the query is a cluster."""
-    table = per_query_table(per_query)
-    keys = keys_found(table, without=() if measures is None else measures_of(table, measures))
-    return scores_of(per_query, measures, {"missing": missing}, cluster=cluster, keys=keys, what="ir.power")
-
-
-def _pairs(
-    per_query: Any, baseline: str | None, measures: Any, missing: str, cluster: Any
-) -> Iterator[tuple[dict[str, Any], Floats, list[str]]]:
-    """For each measure and pair their names and spreads, the differences as widely spread as is planned, and notes."""
-    from polars_ir.statistics import significance
-    from polars_ir.statistics.planning import widened
-
-    scores = _scores(per_query, measures, check("missing", missing, MISSING), cluster)
-    pairs = scores.pairs(baseline, "ir.power")
-    scores = scores.of_clusters()
-    for measure, values in scores.values.items():
-        for pair, column in zip(pairs, significance.differences([values], pairs).T, strict=True):
-            run, against = (scores.systems[system] for system in pair)
-            differences = column[significance.there(column)]
-            planned = differences * widened(len(differences))
-            names = {
-                "system": scores.system,
-                "run": run,
-                "baseline": against,
-                "measure": measure,
-                "std": float(significance.deviation(differences)) if len(differences) > 1 else None,
-                "std_planned": float(significance.deviation(planned)) if len(differences) > 1 else None,
-                "n_missing": scores.n_missing(pair),
-                "n_pairs": len(differences),
-            }
-            yield names, planned, scores.undefined(measure, pair)

@@ -20,9 +20,9 @@ from polars_ir.frames.table_types import EagerFrameT, Table
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import chance, check, one_of, public
 from polars_ir.per_query.mean import mean
-from polars_ir.per_query.shared.aligned import scores_of
 from polars_ir.per_query.shared.measures import Measures, measures_of
 from polars_ir.per_query.shared.options import MISSING
+from polars_ir.per_query.shared.paired import scores_of
 
 if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Floats

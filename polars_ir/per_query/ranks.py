@@ -16,13 +16,14 @@ from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import EagerFrameT, Table
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import public
-from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import RankingBySlice
+from polars_ir.per_query.shared.paired import Scores, scores_of
+from polars_ir.per_query.shared.queries import check_names
 from polars_ir.per_query.shared.tests import FEW, OF_FEW
 
 if TYPE_CHECKING:
-    from polars_ir.per_query.shared.aligned import Booleans
+    from polars_ir.per_query.shared.paired import Booleans
     from polars_ir.statistics.randomisation import Floats
 
 #: The columns of the result, the deciding ones first: a terminal shows the first four and the last four.

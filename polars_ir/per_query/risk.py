@@ -17,13 +17,13 @@ from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import EagerFrameT, Table
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import check, not_negative, public
-from polars_ir.per_query.shared.aligned import scores_of
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import MISSING, Risking
+from polars_ir.per_query.shared.paired import scores_of
 from polars_ir.per_query.shared.tests import check_correction
 
 if TYPE_CHECKING:
-    from polars_ir.per_query.shared.aligned import Booleans
+    from polars_ir.per_query.shared.paired import Booleans
     from polars_ir.statistics.randomisation import Floats
 
 #: The name of alpha in messages, which elsewhere is a level.

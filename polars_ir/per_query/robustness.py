@@ -14,8 +14,8 @@ from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import public
 from polars_ir.language.words import average
-from polars_ir.per_query.shared.aligned import aligned
 from polars_ir.per_query.shared.attributes import column_for
+from polars_ir.per_query.shared.queries import queries_of
 
 #: The columns that `robustness` makes.
 MADE = ("run", "measure", "mean", "worst", "n_variants")
@@ -68,7 +68,7 @@ def robustness(per_query: Table[FrameT], by: str | Any) -> FrameT:
     >>> variants.group_by("measure").agg(pl.col("worst").mean()).row(0)
     ('RR', 0.75)
     """
-    queries = aligned(per_query, by=by, needs="by")
+    queries = queries_of(per_query, by=by, needs="by")
     base, *others = queries.slices
     if others:
         raise ColumnError(

@@ -16,10 +16,10 @@ from polars_ir.language.options import public
 from polars_ir.language.words import total
 from polars_ir.per_query.provenance import warn_of_several
 from polars_ir.per_query.shared import averages
-from polars_ir.per_query.shared.aligned import VALUE, Aligned, aligned
 from polars_ir.per_query.shared.averages import DEGREES, ERROR, HIGHEST, LOWEST, MOMENTS, SHARE, Averaging
 from polars_ir.per_query.shared.measures import warn_of_attributes
 from polars_ir.per_query.shared.options import Summarizing
+from polars_ir.per_query.shared.queries import VALUE, Queries, queries_of
 
 if TYPE_CHECKING:
     from polars_ir.statistics.intervals import Estimate
@@ -134,7 +134,7 @@ def summarize(
         raise OptionError("cluster takes no weights: each cluster counts once. Leave one of them out.")
     if strata is not None and options["interval"] != "auto":
         raise OptionError(f"strata go with interval='auto'; got {options['interval']!r}. Leave one of them out.")
-    queries = aligned(per_query, by=by, weights=weights, cluster=cluster, strata=strata)
+    queries = queries_of(per_query, by=by, weights=weights, cluster=cluster, strata=strata)
     warn_of_attributes(queries.table, queries.measures)
     if PROVENANCE in queries.table.columns:
         warn_of_several(queries.table, queries.measures)
@@ -146,7 +146,7 @@ def summarize(
     return queries.table.give_back(rows, per_query)
 
 
-def summaries(queries: Aligned, options: Summarizing) -> pl.LazyFrame:
+def summaries(queries: Queries, options: Summarizing) -> pl.LazyFrame:
     """A row per slice, system and measure, in the order of the measures."""
     interval, kinds = options["interval"], _kinds(queries)
     if interval in BY_EXPRESSIONS:
@@ -174,7 +174,7 @@ def summaries(queries: Aligned, options: Summarizing) -> pl.LazyFrame:
     return found.with_columns(low=low, high=high, note=note)
 
 
-def _kinds(queries: Aligned) -> Iterator[tuple[Averaging, list[str]]]:
+def _kinds(queries: Queries) -> Iterator[tuple[Averaging, list[str]]]:
     """The measures that are averaged alike, which are summarized together: a plan a measure is slow to optimize."""
     kinds: dict[Averaging, list[str]] = {}
     for measure in queries.measures:
@@ -183,7 +183,7 @@ def _kinds(queries: Aligned) -> Iterator[tuple[Averaging, list[str]]]:
     yield from kinds.items()
 
 
-def _summary(sample: Aligned, averaging: Averaging, **others: pl.Expr) -> pl.LazyFrame:
+def _summary(sample: Queries, averaging: Averaging, **others: pl.Expr) -> pl.LazyFrame:
     """A row per slice, system and measure, with other aggregations."""
     return sample.means(
         mean=averages.mean_of(averaging, sample.weight),
@@ -195,7 +195,7 @@ def _summary(sample: Aligned, averaging: Averaging, **others: pl.Expr) -> pl.Laz
     )
 
 
-def _bounded(sample: Aligned, averaging: Averaging, alpha: float) -> pl.LazyFrame:
+def _bounded(sample: Queries, averaging: Averaging, alpha: float) -> pl.LazyFrame:
     """The summary with Wilson's interval."""
     moments = averages.moments_of(averaging, sample.weight)
     if sample.stratum is not None:
@@ -215,10 +215,11 @@ def _bounded(sample: Aligned, averaging: Averaging, alpha: float) -> pl.LazyFram
     return summary.drop(MOMENTS)
 
 
-def _with_interval(sample: Aligned, averaging: Averaging, options: Summarizing) -> pl.LazyFrame:
+def _with_interval(sample: Queries, averaging: Averaging, options: Summarizing) -> pl.LazyFrame:
     """The summary with intervals that expressions can not have."""
-    from polars_ir.statistics.intervals import Values, estimates
+    from polars_ir.statistics.intervals import estimates
     from polars_ir.statistics.randomisation import Draws
+    from polars_ir.statistics.samples import Values
 
     value = averages.averaged(averaging, sample.weight)
     lists = {"values": value.drop_nulls()}

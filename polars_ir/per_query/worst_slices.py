@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import filterfalse
-from typing import Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import polars as pl
 
@@ -20,11 +20,9 @@ from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import public
 from polars_ir.per_query.provenance import warn_of_several
-from polars_ir.per_query.shared.aligned import Aligned, Scores, Systems, aligned, check_names, scores_of
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.groups import (
     Group,
-    Moments,
     against_rest,
     all_others,
     shift_of,
@@ -34,9 +32,13 @@ from polars_ir.per_query.shared.groups import (
 from polars_ir.per_query.shared.keys import QUERY
 from polars_ir.per_query.shared.measures import Measures, Range, range_of
 from polars_ir.per_query.shared.options import Slicing
-from polars_ir.per_query.shared.slice_sums import as_texts, slice_moments
-from polars_ir.per_query.shared.sums import Source
+from polars_ir.per_query.shared.paired import Scores, scores_of
+from polars_ir.per_query.shared.queries import Queries, Systems, check_names, queries_of
+from polars_ir.per_query.shared.sums import Source, as_texts, slice_moments
 from polars_ir.per_query.shared.tests import check_correction, tested
+
+if TYPE_CHECKING:
+    from polars_ir.statistics.samples import Moments
 
 #: The note where `shrunk_difference` is null beside a difference.
 UNSHRUNK = "slices of one query each do not show how much of a difference is chance"
@@ -147,19 +149,19 @@ def ranked_slices(
     measures: Measures,
     baseline: str | None,
     options: Slicing,
-    source: Callable[[Aligned], Source] | None = None,
+    source: Source | None = None,
 ) -> pl.DataFrame:
     """The result of `worst_slices`; a `source` has the sums of a frame whose rows a plan stands for."""
     check_correction(options["correction"])
     if isinstance(per_query, pl.LazyFrame) and baseline is None:
-        queries = aligned(per_query, measures, by=by, needs="by", repeated=True)
+        queries = queries_of(per_query, measures, by=by, needs="by", repeated=True)
         slices = [
             {"run": system, "baseline": None, "measure": measure, "scores": None, **each}
-            for (system, attribute, measure), parts in slice_moments(queries, source).items()
+            for (system, attribute, measure), parts in slice_moments(queries, source)[0].items()
             for each in _of_moments(parts, all_others(list(parts.values())), attribute, range_of(measure))
         ]
         return _ranked(slices, queries, [], options)
-    queries = aligned(per_query, measures, by=by, needs="by", what="ir.worst_slices")
+    queries = queries_of(per_query, measures, by=by, needs="by", what="ir.worst_slices")
     warn_of_several(queries.table, queries.measures)
     names, keys = queries.measures, keys_among(queries)
     attributes = list(filterfalse(keys.__contains__, queries.slices))
@@ -187,7 +189,7 @@ def ranked_slices(
     return _ranked(slices, queries, keys, options)
 
 
-def _ranked(slices: Sequence[dict[str, Any]], queries: Aligned, keys: Sequence[str], options: Slicing) -> pl.DataFrame:
+def _ranked(slices: Sequence[dict[str, Any]], queries: Queries, keys: Sequence[str], options: Slicing) -> pl.DataFrame:
     """The slices with their tests, the worst first."""
     groups = [each.pop("group") for each in slices]
     found = against_rest(groups, alpha=options["alpha"], least=options["min_queries"])
@@ -225,7 +227,7 @@ def _each_part(systems: Systems, keys: Sequence[str]) -> list[_Sample]:
     ]
 
 
-def keys_among(queries: Aligned) -> list[str]:
+def keys_among(queries: Queries) -> list[str]:
     """The slices that tell rows of the same query and system apart, such as days; an error if no others are left."""
     if QUERY not in queries.table.dtypes:
         return []
@@ -260,6 +262,8 @@ def _each_difference(scores: Scores, slices: Sequence[str], pairs: Sequence[tupl
 
 def _slices(frame: pl.DataFrame, measure: str, attribute: str, its: Range | None) -> list[dict[str, Any]]:
     """The slices of an attribute, each with its values and those of all other queries of a system."""
+    from polars_ir.statistics.samples import Moments
+
     column = column_for(attribute)
     names = frame[column].unique().sort().to_list()
     (values,) = values_by(frame, column, measure)

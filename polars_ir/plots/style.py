@@ -19,9 +19,9 @@ from polars_ir.errors import DataError, OptionError, quoted
 from polars_ir.frames.roles import find
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import keys_named
-from polars_ir.per_query.shared.aligned import aligned
 from polars_ir.per_query.shared.keys import QUERY, texts_of
 from polars_ir.per_query.shared.measures import Measures
+from polars_ir.per_query.shared.queries import queries_of
 
 #: Blue, orange, green, pink and ochre, distinguishable for the colour-blind (CIELAB distances of 14 and more, also for
 #: them), and for each a dash and a shape.
@@ -129,7 +129,7 @@ def of_parts(panels: Mapping[str, alt.LayerChart], **scales: Literal["independen
 
 def in_memory(per_query: Any, measures: Measures, chart: str, *, by: Any = None) -> tuple[pl.DataFrame, list[str]]:
     """A per-query frame of any kind as a Polars one, and the measures to show."""
-    queries = aligned(per_query, measures, by=by, what=f"ir.plots.{chart}")
+    queries = queries_of(per_query, measures, by=by, what=f"ir.plots.{chart}")
     frame = queries.table.all_columns().collect()
     if QUERY in frame.columns:
         frame = frame.with_columns(query_id=QUERY).drop(QUERY)

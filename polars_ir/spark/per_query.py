@@ -21,10 +21,10 @@ from polars_ir.per_query.compare import compared_systems
 from polars_ir.per_query.drift import course_of
 from polars_ir.per_query.gate import judged_change
 from polars_ir.per_query.mean import mean as mean_locally
-from polars_ir.per_query.shared.aligned import Aligned
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import Comparing, Gating, Grouping, Slicing, Summarizing
-from polars_ir.per_query.shared.sums import RowPerQuery, Source, Step
+from polars_ir.per_query.shared.queries import Queries
+from polars_ir.per_query.shared.sums import Executor, Query, WideSchema
 from polars_ir.per_query.summarize import summarize as summarize_locally
 from polars_ir.per_query.worst_slices import ranked_slices
 from polars_ir.spark.tables import arrow_schema, check_spark, column, columns_of, empty, in_session, packed, plain
@@ -308,29 +308,29 @@ def _by_sums(per_query: DataFrame, function: Callable[..., pl.DataFrame]) -> Dat
     """The result of a function whose steps run in tasks; rows that it looks at again are kept until it has ended."""
     kept: list[DataFrame] = []
 
-    def source(of: Aligned) -> Source:
+    def source(of: Queries) -> Executor:
         names = {find("per_query", role, per_query.columns) for role in ("query_id", "run")}
         read = {*filter(None, names), *of.measures, *of.slices, PROVENANCE}
         frame = per_query.select(*(column(name) for name in per_query.columns if name in read))
         row = packed(frame.columns, RUN)
         no_rows = {RUN: empty("per_query", frame)}
 
-        def result(rows: DataFrame, step: Step, layout: RowPerQuery | None) -> pl.DataFrame:
-            task = partial(sums, step=step, layout=layout, measures=tuple(of.measures), by=tuple(of.slices))
+        def result(rows: DataFrame, query: Query, schema: WideSchema | None) -> pl.DataFrame:
+            task = partial(sums, query=query, schema=schema, measures=tuple(of.measures), by=tuple(of.slices))
             expected = task(no_rows)
             found = in_tasks(rows, task, arrow_schema(expected)).toArrow()
             return pl.DataFrame(found).cast(expected.schema)
 
-        def of_queries(layout: RowPerQuery, step: Step, keep: bool) -> pl.DataFrame:  # noqa: FBT001  # ours
+        def of_queries(schema: WideSchema, query: Query, keep: bool) -> pl.DataFrame:  # noqa: FBT001  # ours
             if not kept:
-                query = column(required("per_query", "query_id", frame.columns)).alias(QUERY)
-                rows = frame.select(query, row).repartition(QUERY).select(RUN)
+                query_id = column(required("per_query", "query_id", frame.columns)).alias(QUERY)
+                rows = frame.select(query_id, row).repartition(QUERY).select(RUN)
                 if not keep:
-                    return result(rows, step, layout)
+                    return result(rows, query, schema)
                 kept.append(_on_disks(rows))
-            return result(kept[0], step, layout)
+            return result(kept[0], query, schema)
 
-        return Source(lambda step: result(frame.select(row), step, None), of_queries)
+        return Executor(lambda query: result(frame.select(row), query, None), of_queries)
 
     try:
         return in_session(per_query.sparkSession, plain(function(source=source)))

@@ -26,7 +26,7 @@ import polars.selectors as cs
 
 from polars_ir.errors import DataError, IRError, IRWarning
 from polars_ir.frames.kinds import collected
-from polars_ir.per_query.shared.aligned import aligned
+from polars_ir.per_query.shared.queries import queries_of
 from polars_ir.runs.evaluate import evaluate
 from polars_ir.runs.validate import validate
 from polars_ir.spark.tables import plain
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from polars_ir.per_query.shared.sums import RowPerQuery, Step
+    from polars_ir.per_query.shared.sums import Query, WideSchema
 
 #: The columns of a partition's rows. The last is true for a retrieved document that is judged for any query.
 QUERY, RUN, JUDGMENT, SHARED, POOLED = (
@@ -92,11 +92,11 @@ def summary(parts: Parts, function: Callable[..., pl.DataFrame], options: Mappin
 
 
 def sums(
-    parts: Parts, step: Step, layout: RowPerQuery | None, measures: tuple[str, ...], by: tuple[str, ...]
+    parts: Parts, query: Query, schema: WideSchema | None, measures: tuple[str, ...], by: tuple[str, ...]
 ) -> pl.DataFrame:
-    """A step of sums over the rows of a partition or, with a layout, over a row for each of its queries."""
-    plan = aligned(parts[RUN].lazy(), list(measures), by=list(by) or None, repeated=True).rows
-    return collected(step(plan if layout is None else layout.wide(plan)), "streaming")
+    """A query of sums over the rows of a partition or, with a schema, over a row for each of its queries."""
+    plan = queries_of(parts[RUN].lazy(), list(measures), by=list(by) or None, repeated=True).rows
+    return collected(query(plan if schema is None else schema.wide(plan)), "streaming")
 
 
 def findings(parts: Parts, only: list[str]) -> pl.DataFrame:

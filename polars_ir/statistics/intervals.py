@@ -17,9 +17,8 @@ from scipy import special, stats
 
 from polars_ir.statistics.bounds import BOUNDS, lower_bound
 from polars_ir.statistics.randomisation import CELLS, ROUNDING, Draws, Floats, all_flips, counted, random_flips
+from polars_ir.statistics.samples import Ends, Values
 from polars_ir.statistics.significance import rejected_ranks, signed_ranks
-
-Ends = tuple[float, float]
 
 #: The drawn values in memory at once; more make it no faster.
 DRAWN = 1_000_000
@@ -29,17 +28,6 @@ MEANS = 20_000_000
 
 #: So often the range of values is halved to find an average in it, which is then known to the last bit.
 HALVINGS = 60
-
-#: The range of values without a known range.
-ANY = (-math.inf, math.inf)
-
-
-class Values(NamedTuple):
-    """The values that a mean is estimated from, none of them NaN; `support` are the lowest and highest possible."""
-
-    values: Floats
-    weights: Floats | None = None
-    support: Ends = ANY
 
 
 class Estimate(NamedTuple):

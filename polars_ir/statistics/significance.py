@@ -333,15 +333,15 @@ def cohen_d(differences: Floats) -> Floats:
         return np.where(spread > 0, differences.sum(axis=-1) / differences.shape[-1] / spread, math.nan)
 
 
-def cohen_d_interval(d: Floats, n: int, confidence: float) -> tuple[Floats, Floats]:
+def cohen_d_interval(d: Floats, n: int | Floats, confidence: float) -> tuple[Floats, Floats]:
     """The interval of each d of n differences, by the noncentral t distribution.
 
     It takes differences for normal (Cumming & Finch 2001, https://doi.org/10.1177/0013164401614002).
     """
-    tail, t = (1 - confidence) / 2, d * math.sqrt(n)
+    tail, t = (1 - confidence) / 2, d * np.sqrt(n)
     with np.errstate(all="ignore"):
-        low = special.nctdtrinc(n - 1, 1 - tail, t) / math.sqrt(n)
-        high = special.nctdtrinc(n - 1, tail, t) / math.sqrt(n)
+        low = special.nctdtrinc(n - 1, 1 - tail, t) / np.sqrt(n)
+        high = special.nctdtrinc(n - 1, tail, t) / np.sqrt(n)
     is_defined = np.isfinite(low) & np.isfinite(high)
     return np.where(is_defined, low, math.nan), np.where(is_defined, high, math.nan)
 

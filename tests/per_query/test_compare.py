@@ -17,8 +17,9 @@ from statsmodels.stats.multitest import multipletests
 import polars_ir as ir
 from polars_ir.per_query.compare import SCHEMA, compare
 from polars_ir.per_query.shared import tests as paired_tests
-from polars_ir.statistics.intervals import Values, estimates
+from polars_ir.statistics.intervals import estimates
 from polars_ir.statistics.randomisation import Draws
+from polars_ir.statistics.samples import Values
 
 ROBUST03 = Path(__file__).resolve().parents[3] / "shared" / "data" / "robust03"
 TESTS = list(paired_tests.TESTS)

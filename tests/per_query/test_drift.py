@@ -11,8 +11,9 @@ import polars_ir as ir
 stats = pytest.importorskip("scipy.stats")
 multitest = pytest.importorskip("statsmodels.stats.multitest")
 from polars_ir.per_query.drift import BY_QUERIES, drift  # noqa: E402  # its tests need SciPy
-from polars_ir.per_query.shared.groups import Group, Moments, against_groups, against_rest  # noqa: E402  # its tests need SciPy
+from polars_ir.per_query.shared.groups import Group, against_groups, against_rest  # noqa: E402  # its tests need SciPy
 from polars_ir.per_query.shared.measures import Range  # noqa: E402  # its tests need SciPy
+from polars_ir.statistics.samples import Moments  # noqa: E402  # its tests need SciPy
 
 EXACT = {"abs": 1e-12, "rel": 1e-12}
 DRAWN = np.random.default_rng(8)

@@ -235,8 +235,9 @@ def test_a_value_that_is_no_number_is_an_error(function, wrong):
 @pytest.mark.parametrize("kind", ["t", "percentile", "BCa"])
 def test_the_intervals_of_a_summary_are_those_of_each_system_and_measure(kind):
     pytest.importorskip("scipy")
-    from polars_ir.statistics.intervals import Values, estimates
+    from polars_ir.statistics.intervals import estimates
     from polars_ir.statistics.randomisation import Draws
+    from polars_ir.statistics.samples import Values
 
     per_query = pydocs("nDCG@10", "GMAP")
     found = ir.summarize(per_query, interval=kind, alpha=0.1, resamples=300, seed=4)

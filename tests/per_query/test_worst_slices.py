@@ -8,9 +8,10 @@ import polars_ir as ir
 
 stats = pytest.importorskip("scipy.stats")
 multitest = pytest.importorskip("statsmodels.stats.multitest")
-from polars_ir.per_query.shared.groups import Group, Moments, against_rest, shrinkage  # noqa: E402  # its tests need SciPy
+from polars_ir.per_query.shared.groups import Group, against_rest, shrinkage  # noqa: E402  # its tests need SciPy
 from polars_ir.per_query.shared.measures import Range  # noqa: E402  # its tests need SciPy
 from polars_ir.per_query.worst_slices import worst_slices  # noqa: E402  # its tests need SciPy
+from polars_ir.statistics.samples import Moments  # noqa: E402  # its tests need SciPy
 
 EXACT = {"abs": 1e-12, "rel": 1e-12}
 IDS = [f"q{i:03}" for i in range(120)]

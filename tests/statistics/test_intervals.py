@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 stats = pytest.importorskip("scipy.stats")
-from polars_ir.statistics.intervals import Values, estimates, standard_error  # noqa: E402  # it needs SciPy
+from polars_ir.statistics.intervals import estimates, standard_error  # noqa: E402  # it needs SciPy
 from polars_ir.statistics.randomisation import Draws, bootstrap_p  # noqa: E402
+from polars_ir.statistics.samples import Values  # noqa: E402
 
 EXACT = {"abs": 1e-12, "rel": 1e-12}
 DRAWN = np.random.default_rng(5)

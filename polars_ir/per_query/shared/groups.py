@@ -17,6 +17,7 @@ from polars_ir.per_query.shared.measures import Range
 
 if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Floats
+    from polars_ir.statistics.samples import Moments
 
 #: From so many buckets of reference on, a bucket is compared with their means, and not its queries with theirs.
 LEAST_BUCKETS = 4
@@ -29,56 +30,6 @@ FAR = 1000
 
 #: The widest interval that is looked at, in standard deviations, and how often this width is halved to find one.
 WIDEST, HALVINGS = 37.0, 50
-
-
-class Moments(NamedTuple):
-    """The number of values of a sample, their mean, the squares of their distances from it, and the ends.
-
-    Mean and ends are of the values less `shift`, which samples that are compared have in common.
-    """
-
-    n: int
-    mean: float
-    squares: float
-    lowest: float
-    highest: float
-    shift: float = 0.0
-
-    @classmethod
-    def of(cls, values: Floats | Sequence[float], shift: float = 0.0) -> Moments:
-        """The moments of values."""
-        import numpy as np
-
-        values = np.asarray(values, np.float64) - shift
-        if not len(values):
-            return cls(0, math.nan, 0.0, math.inf, -math.inf)
-        mean = values.mean()
-        squares = float(((values - mean) ** 2).sum())
-        return cls(len(values), float(mean), squares, float(values.min()), float(values.max()), shift)
-
-    @property
-    def variance(self) -> float:
-        """The variance of the sample; NaN of fewer than two values."""
-        return self.squares / (self.n - 1) if self.n > 1 else math.nan
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The lowest and the highest value."""
-        return self.lowest + self.shift, self.highest + self.shift
-
-    @property
-    def error(self) -> float | None:
-        """The standard error of the mean."""
-        return math.sqrt(self.variance) / math.sqrt(self.n) if self.n > 1 else None
-
-    def joined(self, other: Moments) -> Moments:
-        """The moments of both samples together."""
-        if not self.n or not other.n:
-            return self if self.n else other
-        n, apart = self.n + other.n, other.mean - self.mean
-        squares = self.squares + other.squares + apart**2 * self.n * other.n / n
-        ends = min(self.lowest, other.lowest), max(self.highest, other.highest)
-        return Moments(n, self.mean + apart * other.n / n, squares, *ends, self.shift)
 
 
 class Group(NamedTuple):
@@ -106,6 +57,8 @@ def values_by(frame: pl.DataFrame, column: str, *measures: str) -> Iterator[dict
 
 def all_others(groups: Sequence[Moments]) -> list[Moments]:
     """The moments of all other groups together, for each: those before it, joined with those behind it."""
+    from polars_ir.statistics.samples import Moments
+
     before = [*accumulate(groups, Moments.joined, initial=Moments.of(()))]
     behind = [*accumulate(reversed(groups), Moments.joined, initial=Moments.of(()))][-2::-1]
     return [one.joined(other) for one, other in zip(before, behind, strict=False)]

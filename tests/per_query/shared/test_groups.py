@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from polars_ir.per_query.shared.groups import Group, Moments, against_groups, against_rest, all_others, shrinkage
+from polars_ir.per_query.shared.groups import Group, against_groups, against_rest, all_others, shrinkage
 from polars_ir.per_query.shared.measures import Range
+from polars_ir.statistics.samples import Moments
 
 stats = pytest.importorskip("scipy.stats")
 proportion = pytest.importorskip("statsmodels.stats.proportion")
@@ -51,9 +52,9 @@ def test_few_values_off_the_end_do_not_show_the_spread():
 
 def test_moments_of_parts_are_those_of_all():
     parts = [Moments.of(each) for each in (REST[:3], [], REST[3:4], REST[4:])]
-    assert all_others(parts)[0] == pytest.approx(Moments.of(REST[3:]), **EXACT)
-    assert all_others(parts)[1] == pytest.approx(Moments.of(REST), **EXACT)
-    assert all_others(parts)[3] == pytest.approx(Moments.of(REST[:4]), **EXACT)
+    assert all_others(parts)[0][:5] == pytest.approx(Moments.of(REST[3:])[:5], **EXACT)
+    assert all_others(parts)[1][:5] == pytest.approx(Moments.of(REST)[:5], **EXACT)
+    assert all_others(parts)[3][:5] == pytest.approx(Moments.of(REST[:4])[:5], **EXACT)
 
 
 def test_the_further_a_group_loses_the_lower_is_its_p():

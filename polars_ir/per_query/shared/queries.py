@@ -12,31 +12,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, repeat
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import polars.selectors as cs
 
-from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, OptionError
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.id_order import MANY, NUMBER, numbered
 from polars_ir.frames.kinds import aligned_series
-from polars_ir.frames.roles import PROVENANCE, note_of_structure
+from polars_ir.frames.roles import note_of_structure
 from polars_ir.frames.rules import Rule
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.options import LARGEST
-from polars_ir.per_query.provenance import check_made_alike
 from polars_ir.per_query.shared.attributes import column_for, with_attributes
 from polars_ir.per_query.shared.keys import QUERY, with_keys
-from polars_ir.per_query.shared.measures import Measures, measures_of, warn_of_attributes
+from polars_ir.per_query.shared.measures import Measures, measures_of
 from polars_ir.per_query.shared.plan_rows import rows_of_plan
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from polars_ir.statistics.randomisation import Floats
 
     Booleans = NDArray[np.bool_]
 
@@ -55,7 +51,7 @@ Systems = list[tuple[str | None, pl.DataFrame]]
 
 
 @dataclass(frozen=True)
-class Aligned:
+class Queries:
     """The queries of a per-query frame, in the order they are added up in, with their attributes.
 
     `slices` are the attributes' names as their user gave them; the rows have them where `column_for` says. `systems`
@@ -83,7 +79,7 @@ class Aligned:
         """Figures of the queries of each mean, in the order of slices and systems."""
         return self.rows.group_by(self.keys).agg(*figures, **named).sort(self.keys)
 
-    def below_each_other(self, measures: Sequence[str]) -> Aligned:
+    def below_each_other(self, measures: Sequence[str]) -> Queries:
         """The values of the measures in one column, and their names in another that distinguishes means."""
         others = filter(None, (self.weight, self.stratum))
         keys = [*self.keys, *others]
@@ -102,7 +98,7 @@ class Aligned:
         slices = dict(zip(map(column_for, self.slices), self.slices, strict=True))
         return means.sort(*slices, maintain_order=True).select(*slices, *columns).rename(slices)
 
-    def of_clusters(self, mean: Callable[[str], pl.Expr]) -> Aligned:
+    def of_clusters(self, mean: Callable[[str], pl.Expr]) -> Queries:
         """The clusters in the place of their queries, if there are any, with the means of their values."""
         if self.cluster is None:
             return self
@@ -136,7 +132,7 @@ class Aligned:
         return [(system, self.rows.filter(name == system).select(columns).collect()) for system in systems]
 
 
-def aligned(
+def queries_of(
     per_query: Any,
     measures: Measures = None,
     *,
@@ -149,7 +145,7 @@ def aligned(
     several: bool = False,
     keys: Sequence[str] = (),
     repeated: bool = False,
-) -> Aligned:
+) -> Queries:
     """The queries of a per-query frame, with weights, and sliced by attributes; `needs` names these where it has to be.
 
     `what` is a function that needs the rows in memory, and some of them, for messages; it may need `several` systems.
@@ -205,7 +201,7 @@ def aligned(
     ordered = rows.with_columns(pl.lit(1, pl.UInt32).alias(ALL))
     # Guards of attributes do not keep the claim.
     ordered = ordered.set_sorted(*order) if order and repeated else ordered
-    return Aligned(table, names, ordered, systems, slices, weight, stratum, clustered_by, in_order)
+    return Queries(table, names, ordered, systems, slices, weight, stratum, clustered_by, in_order)
 
 
 def _are_in_order(rows: pl.DataFrame, systems: Sequence[str]) -> bool:
@@ -324,217 +320,6 @@ def check_names(slices: Iterable[str], columns: Iterable[str]) -> None:
             f"a key or a column of slices may not be called {min(clash)!r}, like one of the result.",
             fix=Fix("Rename it", Code.renaming("", {min(clash): f"my_{min(clash)}"})),
         )
-
-
-@dataclass(frozen=True)
-class Scores:
-    """The values of several systems on the same queries, as arrays.
-
-    `values` holds an array per measure with a row per query and a column per system; NaN where there is no value.
-    `answered` is true, in the same shape, where the system had a row for the query at all. `queries` has the query's
-    id, under the name it came with, and the columns of `slices`. `clusters` has the number of each query's cluster, if
-    queries have some, and `each_query` the scores of queries where the rows are clusters. `note` belongs to every row.
-    `system` is the name that the column of systems came with.
-    """
-
-    systems: tuple[str, ...]
-    queries: pl.LazyFrame
-    values: Mapping[str, Floats]
-    answered: Booleans
-    slices: tuple[str, ...] = ()
-    note: str | None = None
-    clusters: NDArray[np.intp] | None = None
-    each_query: Scores | None = None
-    system: str = "run"
-
-    def of_clusters(self) -> Scores:
-        """The scores of clusters in the place of their queries, if there are any."""
-        if self.clusters is None:
-            return self
-        values = {measure: self.by_cluster(of_queries) for measure, of_queries in self.values.items()}
-        answered = self.by_cluster(self.answered.astype(float)) > 0
-        queries = pl.LazyFrame({"cluster": range(len(answered))})
-        return Scores(self.systems, queries, values, answered, note=self.note, each_query=self, system=self.system)
-
-    def by_cluster(self, values: Floats) -> Floats:
-        """The means of clusters over their queries with values of all systems, as far as these have any."""
-        import numpy as np
-
-        if self.clusters is None:
-            return values
-        numbers = np.unique(self.clusters, return_inverse=True)[1]
-        complete = _complete(values)
-        n = np.bincount(numbers[complete], minlength=numbers.max(initial=-1) + 1)
-        sums = [np.bincount(numbers[complete], column[complete], len(n)) for column in values.T]
-        with np.errstate(invalid="ignore"):
-            return np.column_stack(sums) / n[:, None]
-
-    def each_slice(self) -> Iterator[tuple[dict[str, Any], Scores]]:
-        """The values that name a slice, and the scores of its queries; without slices, everything at once."""
-        if not self.slices:
-            yield {}, self if self.clusters is None else self.of_clusters()
-            return
-        queries = self.queries.collect()
-        rows = queries.with_row_index("polars_ir: row").group_by(self.slices, maintain_order=True)
-        slices = rows.agg("polars_ir: row").sort(self.slices, nulls_last=True)
-        for *names, places in slices.iter_rows():
-            values = {measure: array[places] for measure, array in self.values.items()}
-            clusters = None if self.clusters is None else self.clusters[places]
-            part = replace(
-                self, queries=queries[places].lazy(), values=values, answered=self.answered[places], clusters=clusters
-            )
-            yield dict(zip(self.slices, names, strict=True)), part.of_clusters()
-
-    def index(self, system: object, option: str = "baseline") -> int:
-        """The column of a system; an error that names the nearest ones where there is none of that name."""
-        if str(system) not in self.systems:
-            raise OptionError.not_a_system(option, str(system), self.systems)
-        return self.systems.index(str(system))
-
-    def examples(self, systems: Iterable[int]) -> str:
-        """Some queries that each of these systems answered, for a message."""
-        ids = self.queries.collect().to_series()
-        first = [(self.systems[i], ids.filter(pl.Series(self.answered[:, i])).head(3)) for i in systems]
-        return "; ".join(f"{system!r} has {', '.join(map(repr, queries))}" for system, queries in first)
-
-    def n_missing(self, pair: tuple[int, int]) -> int:
-        """The number of queries that only one of two systems answered."""
-        answered = (self.each_query or self).answered
-        return int((answered[:, pair[0]] != answered[:, pair[1]]).sum())
-
-    def left_out(self, measure: str) -> list[str]:
-        """The notes on all systems: on queries that are left out of their clusters, and the one of every row."""
-        n = 0 if self.each_query is None else int((~_complete(self.each_query.values[measure])).sum())
-        notes = [f"left out of clusters, without a value of all systems: {n}"] if n else []
-        return notes if self.note is None else [*notes, self.note]
-
-    def undefined(self, measure: str, pair: tuple[int, int]) -> list[str]:
-        """The notes on a pair: those on all, and on queries that both answered, and only one has a value for."""
-        import numpy as np
-
-        if self.each_query is not None:
-            return self.left_out(measure)
-        answered = self.answered[:, pair].all(axis=1)
-        lacking = np.isnan(self.values[measure][:, pair])[answered]
-        if not lacking.any():
-            return [] if self.note is None else [self.note]
-        of_one = (lacking & ~lacking[:, ::-1]).sum(axis=0).tolist()
-        systems = [self.systems[system] for system in pair]
-        notes = notes_of_lacking(measure, systems, lacking.sum(axis=0).tolist(), of_one, len(lacking))
-        return [*notes, *self.left_out(measure)]
-
-    def pairs(self, baseline: object, what: str) -> list[tuple[int, int]]:
-        """The columns of (system, baseline) to compare: every other one with the baseline, or each with each.
-
-        A `DataError` if the systems of no pair, for a function named in the message, answered two of the same queries.
-        """
-        pairs = pairs_of(self.systems, baseline)
-        for pair in pairs:
-            if self.answered[:, pair].all(axis=1).sum() > 1:
-                return pairs
-        raise DataError(
-            f"{what} needs two queries or more that both systems of a pair answered; "
-            f"{self.examples(pairs[0])}. Evaluate the systems on the same queries, and write their ids alike."
-        )
-
-
-def pairs_of(systems: Sequence[str], baseline: object) -> list[tuple[int, int]]:
-    """The places of (system, baseline) to compare: every other one with the baseline, or each with each."""
-    if baseline is None:
-        return [(system, against) for against, system in combinations(range(len(systems)), 2)]
-    if str(baseline) not in systems:
-        raise OptionError.not_a_system("baseline", str(baseline), systems)
-    against = systems.index(str(baseline))
-    return list(zip([*range(against), *range(against + 1, len(systems))], repeat(against)))
-
-
-def notes_of_lacking(
-    measure: str, systems: Sequence[str], lacking: Sequence[int], of_one: Sequence[int], n: int
-) -> list[str]:
-    """The notes on a pair of systems, of whose n queries so many lack a value, and so many for one of both alone."""
-    notes = []
-    for system, its, alone in zip(systems, lacking, of_one, strict=True):
-        if its == n and any(lacking):
-            notes.append(f"{system!r} has no value of {measure!r}")
-        elif alone:
-            notes.append(f"undefined for {system!r} only: {alone}, left out")
-    return notes
-
-
-def _complete(values: Floats) -> Booleans:
-    """True for the queries with values of all systems, but for those systems that have none at all."""
-    import numpy as np
-
-    lacking = np.isnan(values)
-    return np.logical_not(lacking[:, ~lacking.all(axis=0)].any(axis=1, keepdims=True))[:, 0]
-
-
-def scores_of(
-    per_query: Any,
-    measures: Measures,
-    options: Mapping[str, Any],
-    *,
-    by: Any = None,
-    cluster: Any = None,
-    keys: Sequence[str] = (),
-    what: str,
-) -> Scores:
-    """The scores of the systems of a per-query frame, by the options of a function that is named in messages.
-
-    Of several rows of a query, which `keys` tell apart, the query is the cluster.
-    """
-    import numpy as np
-
-    cluster = QUERY if keys and cluster is None else cluster
-    of = aligned(per_query, measures, by=by, cluster=cluster, what=what, several=True, keys=keys)
-    if measures is None:
-        warn_of_attributes(of.table, of.measures)
-    systems = systems_of(per_query, of.table.select("run").collect())
-    if len(systems) < 2:
-        raise ColumnError.one_system(what, of.table.columns, systems)
-    note = of.note()
-    if PROVENANCE in of.table.columns:
-        made = of.rows.sort(of.table.keys).collect()
-        note = "; ".join(filter(None, (note, check_made_alike(of.table, made, of.measures)))) or None
-    slices, others = list(map(column_for, of.slices)), [] if cluster is None else [CLUSTER]
-    column = pl.col("run").cast(pl.String).cast(pl.Enum(systems)).to_physical()
-    rows = of.rows.select(NUMBER, *slices, *others, *of.measures, column.alias(ANSWERED)).collect()
-    # Rows are in the order of their queries.
-    query = rows[NUMBER].rle_id()
-    is_first = query != query.shift(fill_value=len(query))
-    if slices:
-        _check_slices(of, rows.select(slices), query, is_first)
-    # Where rows have ids of their own, the query is in another column.
-    query_id = QUERY if QUERY in of.table.dtypes else "query_id"
-    names = {query_id: of.table.names["query_id"], **dict(zip(slices, of.slices, strict=True))}
-    clusters = rows[CLUSTER].filter(is_first).rank("dense").cast(pl.Int64).to_numpy() if others else None
-    cells = (query.cast(pl.Int64) * len(systems) + rows[ANSWERED].cast(pl.Int64)).to_numpy()
-    lacking = 0.0 if options["missing"] == "zero" else np.nan
-    answered = np.zeros((int(is_first.sum()), len(systems)), bool)
-    np.put(answered, cells, True)
-    values = {}
-    for measure in of.measures:
-        values[measure] = np.full(answered.shape, lacking)
-        np.put(values[measure], cells, rows[measure].cast(pl.Float64).fill_null(np.nan).to_numpy())
-    queries = of.rows.filter(is_first).select(*names).rename(names)
-    return Scores(
-        tuple(systems), queries, values, answered, tuple(of.slices), note, clusters, system=of.table.names["run"]
-    )
-
-
-def _check_slices(of: Aligned, attributes: pl.DataFrame, query: pl.Series, is_first: pl.Series) -> None:
-    """Raise a `DataError` for a query that is in several slices, by the attributes of the rows."""
-    of_first = attributes.filter(is_first)[query]
-    is_other = pl.any_horizontal(attributes[name] != of_first[name] for name in attributes.columns)
-    several = attributes.select(is_other).to_series()
-    if several.any():
-        remedy = "A query must be in the same slice for every system."
-        rows = of.rows.filter(query.is_in(query.filter(several).unique().implode()))
-        shown = rows.select("query_id", *attributes.columns).unique().sort("query_id", *attributes.columns).collect()
-        names = dict(zip(attributes.columns, of.slices, strict=True))
-        if (name := of.table.names["query_id"]) not in of.slices:
-            names["query_id"] = name
-        raise DataError.rows("per_query", "of queries in several slices", remedy, shown.height, shown.rename(names))
 
 
 def systems_of(per_query: Any, rows: pl.DataFrame) -> list[str]:

@@ -14,7 +14,8 @@ from suite import examples
 
 import polars_ir as ir
 from polars_ir.errors import DataError, InputTypeError
-from polars_ir.per_query.shared.aligned import aligned, scores_of
+from polars_ir.per_query.shared.paired import scores_of
+from polars_ir.per_query.shared.queries import queries_of
 
 PER_QUERY = pl.DataFrame(
     {
@@ -218,7 +219,7 @@ def test_rows_that_are_in_order_need_no_sort_and_have_the_same_figures():
     given_so = pl.concat(named)
     frames = [given_so, given_so.sort("run", "query_id"), given_so.sort("query_id", "run")]
     mixed = given_so.sample(fraction=1, shuffle=True, seed=1)
-    assert [aligned(frame).rows.explain().count("SORT") for frame in (*frames, mixed)] == [0, 0, 0, 1]
+    assert [queries_of(frame).rows.explain().count("SORT") for frame in (*frames, mixed)] == [0, 0, 0, 1]
     for frame in frames:
         assert ir.mean(frame).rows() == ir.mean(mixed).rows()
         repeated = pl.concat([frame, frame.tail(1)]), pl.concat([frame, frame.head(1)])

@@ -1,0 +1,508 @@
+"""Pairs of systems of a plan: moments and counts of their differences, without the values.
+
+Conventions: a row per query, with a column for each measure and system, is the widest table there is; it is never
+sorted, and a plan makes it in one `group_by`. Pairs are below each other there, a row for each query, measure and
+pair. Differences are rounded as those of values (`significance.differences`); else as in `sums`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import filterfalse
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+import polars.selectors as cs
+
+from polars_ir.errors import SHOWN, ColumnError, DataError
+from polars_ir.frames.kinds import collected
+from polars_ir.frames.roles import PROVENANCE
+from polars_ir.frames.rules import Rule
+from polars_ir.language.names import is_cost
+from polars_ir.per_query.provenance import check_made_alike
+from polars_ir.per_query.shared.attributes import column_for
+from polars_ir.per_query.shared.measures import Measures, Range, range_of
+from polars_ir.per_query.shared.pairs import Pair, Pairs, notes_of_lacking, pairs_of
+from polars_ir.per_query.shared.plan_rows import once_of_plan
+from polars_ir.per_query.shared.queries import ALL, queries_of
+from polars_ir.per_query.shared.sums import ROWS, Executor, Query, Source, ends_of, locally
+
+if TYPE_CHECKING:
+    from polars_ir.statistics.randomisation import Floats
+
+#: Number of bins that the range of a median is divided into.
+BINS = 1024
+
+#: Number of measures and pairs in one plan. More have plans of their own, as each is a branch.
+AT_ONCE = 100
+
+#: Columns of a pair of systems that are added up across partitions, and those that are averaged by the number of pairs.
+COUNTS = (
+    *("n", "wins", "losses", "below_0", "above_0", "both", "only_first", "only_second"),
+    *("lacking_first", "lacking_second", "undefined_first", "undefined_second"),
+)
+MEANS = ("mean", "first", "second")
+
+#: The column of the last slice of a query, where it has several.
+LAST = "last"
+
+
+class Place(NamedTuple):
+    """A measure and a pair of systems, by their numbers, and what counts 0.
+
+    That is of `"zero"` a query that one system lacks, of `"new"` one that the first has no value for and the second
+    has, of `"skip"` none. Of a `cost` the lower value is better.
+    """
+
+    number: int
+    measure: int
+    first: int
+    second: int
+    missing: str
+    cost: bool
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the row of a query."""
+        systems = self.first, self.second
+        return [*(f"{ROWS} {system}" for system in systems), *(f"{self.measure} {system}" for system in systems)]
+
+
+@dataclass(frozen=True)
+class PairSchema:
+    """The row of a query with columns for each system: `rows s` is their number, `m s` the value of a measure.
+
+    `slices` are columns; they are keys of rows if they are `nested`, else each query is in one of them.
+    """
+
+    systems: tuple[str, ...]
+    measures: tuple[str, ...]
+    slices: tuple[str, ...] = ()
+    nested: bool = False
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that distinguish sums."""
+        return [*self.slices, ALL]
+
+    def wide(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """A row per query."""
+        run, cells = pl.col("run").cast(pl.String), []
+        for place, system in enumerate(self.systems):
+            is_its = run == system
+            cells.append(is_its.sum().alias(f"{ROWS} {place}"))
+            for number, measure in enumerate(self.measures):
+                value = pl.when(is_its).then(pl.col(measure).cast(pl.Float64))
+                # There is one, as `faults` makes sure; a maximum is taken in half the time of a first value.
+                cells.append(value.max().alias(f"{number} {place}"))
+        if self.nested and self.slices:
+            return rows.group_by("query_id", *self.keys).agg(cells)
+        lasts = (pl.col(name).max().alias(f"{LAST} {name}") for name in self.slices)
+        # Of a literal Polars would know that it is sorted, and keep all rows as those of one group.
+        return rows.group_by("query_id").agg(*cells, pl.col(self.keys).min(), *lasts)
+
+    def pairs(self, wide: pl.LazyFrame, places: Sequence[Place], facts: pl.DataFrame) -> pl.LazyFrame:
+        """The values of pairs and their difference below each other, by `place`, beside the facts of each."""
+        names = list(filterfalse([*self.keys, "place"].__contains__, facts.columns))
+        named = pl.format("{} {}", "variable", "place")
+        beside = facts.unpivot(names, index=[*self.keys, "place"]).with_columns(named.alias("variable"))
+        beside = beside.pivot("variable", index=self.keys, values="value")
+        rows = wide.join(beside.lazy(), on=self.keys, how="left", nulls_equal=True)
+        both = pl.concat(rows.select(*self.keys, *self._pair(place, names)) for place in places)
+        unit = pl.col("unit")
+        return both.with_columns(difference=((pl.col("first") - pl.col("second")) * unit).round() / unit)
+
+    def _pair(self, place: Place, facts: Iterable[str]) -> Iterator[pl.Expr]:
+        """The columns of a pair: its values, with 0 for what counts as 0, and what is known of both rows."""
+        *rows, first, second = map(pl.col, place.columns)
+        answered = [n > 0 for n in rows]
+        values = [first, second]
+        if place.missing == "new":
+            values[0] = pl.when(first.is_null() & second.is_not_null()).then(0.0).otherwise(first)
+        elif place.missing == "zero":
+            values = [pl.when(there).then(value).otherwise(0.0) for there, value in zip(answered, values, strict=True)]
+        moves = (pl.col(name) != pl.col(f"{LAST} {name}") for name in (() if self.nested else self.slices))
+        yield pl.lit(place.number, pl.UInt32).alias("place")
+        for name, value, there, raw in zip(("first", "second"), values, answered, (first, second), strict=True):
+            yield from (value.alias(name), there.alias(f"in_{name}"), raw.is_null().alias(f"lacks_{name}"))
+        yield pl.any_horizontal(n > 1 for n in rows).alias("repeated")
+        yield pl.any_horizontal(pl.lit(False), *moves).alias("moved")
+        yield pl.lit(place.cost).alias("cost")
+        yield from (pl.col(f"{name} {place.number}").alias(name) for name in facts)
+
+    def _by_place(
+        self, wide: pl.LazyFrame, places: Sequence[Place], facts: pl.DataFrame, summed: Query
+    ) -> pl.LazyFrame:
+        """The sums of pairs, of many systems in plans that have some of them each."""
+        if len(places) <= AT_ONCE:
+            return summed(self.pairs(wide, places, facts))
+        rows, parts = collected(wide, "streaming"), []
+        others = [*self.keys, *(f"{LAST} {name}" for name in ([] if self.nested else self.slices))]
+        for start in range(0, len(places), AT_ONCE):
+            some = places[start : start + AT_ONCE]
+            columns = dict.fromkeys([*others, *(column for place in some for column in place.columns)])
+            own = facts.filter(pl.col("place").is_between(some[0].number, some[-1].number))
+            parts.append(collected(summed(self.pairs(rows.select(*columns).lazy(), some, own)), "streaming"))
+        return pl.concat(parts).lazy()
+
+    def moments(
+        self, wide: pl.LazyFrame, places: Sequence[Place], facts: pl.DataFrame, tolerance: float
+    ) -> pl.LazyFrame:
+        """The moments and counts of each pair, and whether it has faults."""
+        d, first, second = pl.col("difference"), pl.col("first"), pl.col("second")
+        better, there = pl.when("cost").then(-d).otherwise(d), d.is_not_null()
+        in_first, in_second, lacks_first, lacks_second = map(
+            pl.col, ("in_first", "in_second", "lacks_first", "lacks_second")
+        )
+        both = in_first & in_second
+        figures = {
+            "n": d.count(),
+            "mean": d.mean(),
+            "variance": d.var(ddof=0),
+            "first": pl.when(there).then(first).mean(),
+            "second": pl.when(there).then(second).mean(),
+            "lowest": d.min(),
+            "highest": d.max(),
+            "wins": (better > tolerance).sum(),
+            "losses": (better < -tolerance).sum(),
+            "below_0": (d < 0).sum(),
+            "above_0": (d > 0).sum(),
+            "both": both.sum(),
+            "only_first": (in_first & ~in_second).sum(),
+            "only_second": (in_second & ~in_first).sum(),
+            "lacking_first": (both & lacks_first).sum(),
+            "lacking_second": (both & lacks_second).sum(),
+            "undefined_first": (both & lacks_first & ~lacks_second).sum(),
+            "undefined_second": (both & lacks_second & ~lacks_first).sum(),
+            "repeated": pl.col("repeated").any(),
+            "moved": pl.col("moved").any(),
+        }
+        return self._by_place(wide, places, facts, lambda rows: rows.group_by(*self.keys, "place").agg(**figures))
+
+    def faulty(self, wide: pl.LazyFrame, fault: str) -> pl.LazyFrame:
+        """The first queries of a fault, and the number of all."""
+        rows = pl.col([f"{ROWS} {place}" for place in range(len(self.systems))])
+        if fault == "repeated":
+            is_wrong, total = pl.any_horizontal(rows > 1), pl.sum_horizontal(pl.when(rows > 1).then(rows)).sum()
+        else:
+            is_wrong = pl.any_horizontal(pl.col(name) != pl.col(f"{LAST} {name}") for name in self.slices)
+            total = pl.len()
+        shown = cs.starts_with(f"{ROWS} ", f"{LAST} ")
+        found = wide.filter(is_wrong.fill_null(False))
+        return found.select("query_id", *self.slices, shown, total=total.cast(pl.Int64)).head(SHOWN)
+
+    def cubes(self, wide: pl.LazyFrame, places: Sequence[Place], facts: pl.DataFrame) -> pl.LazyFrame:
+        """The sums of cubes of differences from their mean, and the numbers that are clearly below and above it."""
+        d, mean, rounding = pl.col("difference"), pl.col("mean"), pl.col("rounding")
+        figures = {
+            "cubes": ((d - mean) ** 3).sum(),
+            "below": (d < mean - rounding).sum(),
+            "above": (d > mean + rounding).sum(),
+        }
+        return self._by_place(wide, places, facts, lambda rows: rows.group_by(*self.keys, "place").agg(**figures))
+
+    def bins(self, wide: pl.LazyFrame, places: Sequence[Place], facts: pl.DataFrame) -> pl.LazyFrame:
+        """The differences in the bracket of each slice and pair, counted in `BINS` bins."""
+        d, start, end = pl.col("difference"), pl.col("from"), pl.col("to")
+        width = pl.max_horizontal((end - start) / BINS, pl.lit(5e-324))
+        bin = ((d - start) / width).floor().clip(0, BINS - 1).cast(pl.Int64)
+        figures = {"inside": pl.len(), "lowest": d.min(), "highest": d.max()}
+
+        def summed(rows: pl.LazyFrame) -> pl.LazyFrame:
+            return rows.filter(d.is_between(start, end)).group_by(*self.keys, "place", bin=bin).agg(**figures)
+
+        return self._by_place(wide, places, facts, summed)
+
+
+def pair_sums(
+    executor: Executor,
+    schema: PairSchema,
+    places: Sequence[Place],
+    extremes: pl.DataFrame,
+    rule: Rule,
+    *,
+    tolerance: float,
+    tails: bool,
+) -> pl.DataFrame:
+    """The moments and counts of pairs of systems, a row for each slice and place, with those of tails if asked for."""
+    units = _units(extremes, schema, places)
+    query = partial(schema.moments, places=places, facts=units, tolerance=tolerance)
+    found = executor.of_queries(schema, query, tails)
+    for fault in ("repeated", "moved"):
+        if found[fault].any():
+            raise _fault(executor, schema, fault, rule)
+    keys = [*schema.keys, "place"]
+    moments = _together(found, keys)
+    return _with_tails(executor, schema, places, units, moments) if tails else moments.sort(keys, nulls_last=True)
+
+
+def _units(extremes: pl.DataFrame, schema: PairSchema, places: Sequence[Place]) -> pl.DataFrame:
+    """The power of ten that differences are rounded at, of each slice and place."""
+    names = {name: [schema.systems[getattr(place, name)] for place in places] for name in ("first", "second")}
+    pairs = pl.DataFrame({"place": [p.number for p in places], "measure": [p.measure for p in places], **names})
+    pairs = pairs.cast({"place": pl.UInt32, "measure": extremes.schema["measure"]})
+    pairs = pairs.unpivot(list(names), index=["place", "measure"], value_name="run")
+    size = pl.max_horizontal(pl.col("lowest").abs(), pl.col("highest").abs())
+    largest = pl.col("size").max()
+    decimals = pl.min_horizontal(pl.lit(300.0), 13 - largest.log10().ceil())
+    unit = pl.when(largest > 0).then(pl.lit(10.0) ** decimals).otherwise(1.0)
+    sizes = extremes.with_columns(size=size).join(pairs, on=["measure", "run"])
+    return sizes.group_by(*schema.keys, "place").agg(unit=unit)
+
+
+def _fault(executor: Executor, schema: PairSchema, fault: str, rule: Rule) -> DataError:
+    """The error for queries whose rows can not be paired, with the first of them."""
+    rows = executor.of_queries(schema, partial(schema.faulty, fault=fault), False)
+    if fault == "repeated":
+        _, problem, fix = rule
+        names = {f"{ROWS} {place}": f"rows of {system!r}" for place, system in enumerate(schema.systems)}
+    else:
+        problem, fix = "of queries in several slices", "A query must be in the same slice for every system."
+        names = {f"{LAST} {name}": f"and {name}" for name in schema.slices}
+    shown = rows.select("query_id", *schema.slices, *names).rename(names).sort("query_id").head(SHOWN)
+    return DataError.rows("per_query", problem, fix, int(rows["total"][0]), shown)
+
+
+def _together(found: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """The moments of all partitions together."""
+    n, mean = pl.col("n"), pl.col("mean")
+
+    def weighted(value: pl.Expr) -> pl.Expr:
+        # Of a single partition it is to the bit that of the partition.
+        return pl.when(pl.len() == 1).then(value.first()).otherwise((n * value).sum() / n.sum())
+
+    squares = (n * pl.col("variance")).sum() + (n * (mean - weighted(mean)) ** 2).sum()
+    return (
+        found.with_columns(pl.col(COUNTS).cast(pl.Int64))
+        .group_by(keys)
+        .agg(
+            pl.col(COUNTS).sum(),
+            *(weighted(pl.col(name)).alias(name) for name in MEANS),
+            squares=squares,
+            lowest=pl.col("lowest").min(),
+            highest=pl.col("highest").max(),
+        )
+    )
+
+
+def _with_tails(
+    executor: Executor, schema: PairSchema, places: Sequence[Place], units: pl.DataFrame, moments: pl.DataFrame
+) -> pl.DataFrame:
+    """The moments with the sum of cubes, and the numbers of values below and above both mean and median."""
+    from polars_ir.statistics.randomisation import ROUNDING
+
+    on = [*schema.keys, "place"]
+    rounding = ROUNDING * pl.max_horizontal(pl.col("lowest").abs(), pl.col("highest").abs())
+    facts = units.join(moments.select(*on, "mean", rounding=rounding), on=on, nulls_equal=True)
+    found = executor.of_queries(schema, partial(schema.cubes, places=places, facts=facts), True)
+    found = found.group_by(on).agg(pl.col("cubes", "below", "above").sum())
+    moments = moments.join(found, on=on, how="left", nulls_equal=True)
+    medians = _around_medians(executor, schema, places, units, moments)
+    moments = moments.join(medians, on=on, how="left", nulls_equal=True)
+    # Values below the lower one of two limits are below both.
+    below, above = pl.min_horizontal("below", "below_median"), pl.min_horizontal("above", "above_median")
+    return moments.with_columns(below=below, above=above).sort(on, nulls_last=True)
+
+
+def _around_medians(
+    executor: Executor, schema: PairSchema, places: Sequence[Place], units: pl.DataFrame, moments: pl.DataFrame
+) -> pl.DataFrame:
+    """The numbers of values below and above the median of each slice and pair, found by counting."""
+    on, n = [*schema.keys, "place"], pl.col("n")
+    # A median of 0 needs no search, and there mostly is one.
+    of_0 = (pl.col("below_0") * 2 < n) & (pl.col("above_0") * 2 < n)
+    found = [
+        moments.filter(of_0 | (n == 0)).select(*on, below_median=pl.col("below_0"), above_median=pl.col("above_0"))
+    ]
+    left = moments.filter(~of_0 & (n > 0)).select(
+        *on, "n", pl.col("lowest").alias("from"), pl.col("highest").alias("to"), before=pl.lit(0, pl.Int64)
+    )
+    while left.height:
+        facts = units.join(left.select(*on, "from", "to"), on=on, nulls_equal=True)
+        there = set(left["place"])
+        some = [place for place in places if place.number in there]
+        bins = executor.of_queries(schema, partial(schema.bins, places=some, facts=facts), True)
+        bins = bins.group_by(*on, "bin").agg(
+            inside=pl.col("inside").sum().cast(pl.Int64), lowest=pl.col("lowest").min(), highest=pl.col("highest").max()
+        )
+        bins = left.join(bins, on=on, nulls_equal=True).sort(*on, "bin")
+        through = pl.col("before") + pl.col("inside").cum_sum().over(on)
+        bins = bins.with_columns(through=through)
+        # The lower of two middle values, or the one.
+        middle = bins.filter(pl.col("through") > (n - 1) // 2).group_by(on, maintain_order=True).first()
+        middle = middle.with_columns(before=pl.col("through") - pl.col("inside"))
+        is_one = pl.col("lowest") == pl.col("highest")
+        halves = pl.col("through") * 2 == n
+        found.append(
+            middle.filter(is_one).select(
+                *on,
+                below_median=pl.when(halves).then(n // 2).otherwise("before"),
+                above_median=n - pl.col("through"),
+            )
+        )
+        left = middle.filter(~is_one).select(
+            *on, "n", pl.col("lowest").alias("from"), pl.col("highest").alias("to"), "before"
+        )
+    return pl.concat(found)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Several systems on the same queries, of which only moments are known: what `Scores` are to values.
+
+    `extremes` are the lowest and highest values of each slice, system and measure. At least `common` queries must be
+    of both systems of a pair. `rule` is that a system has one row of a query. `system` is the name that the column of
+    systems came with.
+    """
+
+    systems: tuple[str, ...]
+    measures: tuple[str, ...]
+    slices: tuple[str, ...]
+    queries: pl.LazyFrame
+    extremes: pl.DataFrame
+    executor: Executor
+    rule: Rule
+    common: tuple[int, str]
+    note: str | None = None
+    system: str = "run"
+
+    def pairs(self, baseline: object, _: str) -> list[tuple[int, int]]:
+        """The columns of (system, baseline) to compare."""
+        return pairs_of(self.systems, baseline)
+
+    def seen(self, measure: str) -> Floats:
+        """The lowest and highest values of a measure."""
+        ends = self.extremes.filter(measure=self.measures.index(measure))
+        return pl.concat([ends["lowest"], ends["highest"]]).drop_nulls().to_numpy()
+
+    def paired(
+        self,
+        pairs: Sequence[tuple[int, int]],
+        *,
+        missing: str,
+        tolerance: float = 0.0,
+        complete: bool = False,  # noqa: ARG002  # such tests need the values
+        tails: bool = False,
+        as_0: Collection[str] | None = None,
+        ranges: Mapping[str, Range] | None = None,
+    ) -> Iterator[Pairs]:
+        """The pairs of each slice, as `Scores` have them."""
+        schema = PairSchema(self.systems, self.measures, tuple(map(column_for, self.slices)), as_0 is not None)
+        places = [
+            Place(
+                number * len(pairs) + pair,
+                number,
+                *systems,
+                missing if as_0 is None else "new" if measure in as_0 else "skip",
+                is_cost(measure),
+            )
+            for number, measure in enumerate(self.measures)
+            for pair, systems in enumerate(pairs)
+        ]
+        found = pair_sums(self.executor, schema, places, self.extremes, self.rule, tolerance=tolerance, tails=tails)
+        shared = found.group_by("place").agg(pl.col("both").sum())["both"]
+        if not (shared >= self.common[0]).any():
+            fix = "Evaluate the systems on the same queries, and write their ids alike"
+            raise DataError(self.common[1], about="per_query", fix=fix)
+        for of_slice in found.partition_by(schema.keys, maintain_order=True):
+            if schema.nested and not of_slice["both"][0]:
+                continue  # a slice of one side only
+            names = dict(zip(self.slices, of_slice.row(0)[: len(self.slices)], strict=True))
+            rows = of_slice.iter_rows(named=True)
+            yield Pairs(names, [self._pair(place, row, ranges or {}) for place, row in zip(places, rows, strict=True)])
+
+    def _pair(self, place: Place, row: Mapping[str, Any], ranges: Mapping[str, Range]) -> Pair:
+        """The pair of a row of sums."""
+        from polars_ir.statistics.samples import Moments
+
+        measure, systems = self.measures[place.measure], (self.systems[place.first], self.systems[place.second])
+        width = getattr(ranges.get(measure) or range_of(measure), "width", math.inf)
+        sample = Moments.of(())
+        if row["n"]:
+            figures = {name: row[name] for name in Moments._fields if name in row}
+            sample = Moments(**figures, support=(-width, width))
+        lacking = row["lacking_first"], row["lacking_second"]
+        alone = row["undefined_first"], row["undefined_second"]
+        notes = notes_of_lacking(measure, systems, lacking, alone, row["both"])
+        return Pair(
+            measure,
+            *systems,
+            sample,
+            row["first"] if row["n"] else None,
+            row["second"] if row["n"] else None,
+            row["wins"],
+            row["losses"],
+            row["only_first"] + row["only_second"],
+            notes if self.note is None else [*notes, self.note],
+            (row["only_second"], row["only_first"], *alone),
+        )
+
+
+def sums_of(
+    per_query: Any,
+    measures: Measures,
+    *,
+    by: Any = None,
+    what: str,
+    source: Source | None = None,
+    common: tuple[int, str] | None = None,
+    advice: str | None = None,
+) -> Sums:
+    """The systems of a plan, or of what it stands for, for a function that is named in messages.
+
+    The `advice` is on several rows of a query.
+    """
+    queries = queries_of(per_query, measures, by=by, repeated=True)
+    if "run" not in queries.table.dtypes:
+        raise ColumnError.one_system(what, queries.table.columns)
+    executor = (source or locally)(queries)
+    keys, names = [*map(column_for, queries.slices), ALL], tuple(queries.measures)
+    query = partial(_ends_of_systems, keys=[*keys, "run"], measures=names)
+    extremes = executor.of_rows(query).group_by(*keys, "run", "measure")
+    ends = extremes.agg(pl.col("lowest").min(), pl.col("highest").max())
+    systems = _systems(per_query, ends, what, queries.table.columns)
+    slices = dict(zip(map(column_for, queries.slices), queries.slices, strict=True))
+    note = queries.note()
+    if PROVENANCE in queries.table.columns:
+        made = executor.of_rows(_made).unique()
+        note = "; ".join(filter(None, (note, check_made_alike(queries.table, made, queries.measures)))) or None
+    rule = once_of_plan(queries.table, [*queries.slices, "run", "query_id"], queries.measures)
+    return Sums(
+        systems,
+        names,
+        tuple(queries.slices),
+        queries.rows.select(*slices).rename(slices),
+        ends,
+        executor,
+        rule._replace(fix=advice) if advice else rule,
+        common or (2, f"{what} needs two queries or more that both systems of a pair answered."),
+        note,
+        queries.table.names["run"],
+    )
+
+
+def _ends_of_systems(rows: pl.LazyFrame, keys: Sequence[str], measures: Sequence[str]) -> pl.LazyFrame:
+    return ends_of(rows.with_columns(pl.col("run").cast(pl.String)), keys, measures)
+
+
+def _systems(per_query: Any, ends: pl.DataFrame, what: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """The systems that have rows, by name or in the order of a dict; an error for fewer than two."""
+    if ends.is_empty():
+        raise DataError("has no row, and so no queries to compare; it must have some.", about="per_query")
+    there = ends["run"].unique().sort().to_list()
+    named = list(map(str, per_query)) if isinstance(per_query, Mapping) else there
+    systems = list(filter(there.__contains__, named))
+    if len(systems) == 1 < len(named):
+        about = next(name for name in named if name not in there)
+        raise DataError("has no row, and so no queries to compare; it must have some.", about=about)
+    if len(systems) < 2:
+        raise ColumnError.one_system(what, columns, systems)
+    return tuple(systems)
+
+
+def _made(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """How figures were made, as if all were of one query."""
+    return rows.select(PROVENANCE, query_id=pl.lit(0)).unique()

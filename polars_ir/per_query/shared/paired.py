@@ -1,0 +1,371 @@
+"""Several systems on the same queries: their values as arrays or, of a plan, the moments of their differences.
+
+Conventions: a query that one system lacks counts 0 for it (`missing="zero"`), or is left out of what that system is
+part of (`"skip"`), as in `evaluate`; a pair with an undefined value is left out, and where only one of two systems has
+no value, the notes of the pair count such queries. Queries of a cluster, such as variants of one, count once: as the
+mean of those for which all systems have a value, as far as they have any.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, option
+from polars_ir.frames.id_order import NUMBER
+from polars_ir.frames.roles import PROVENANCE
+from polars_ir.language.names import is_cost
+from polars_ir.per_query.provenance import check_made_alike
+from polars_ir.per_query.shared.attributes import column_for
+from polars_ir.per_query.shared.keys import QUERY, with_systems
+from polars_ir.per_query.shared.measures import Measures, Range, range_of, warn_of_attributes
+from polars_ir.per_query.shared.pair_sums import Sums, sums_of
+from polars_ir.per_query.shared.pairs import Pair, Pairs, notes_of_lacking, pairs_of
+from polars_ir.per_query.shared.queries import ANSWERED, CLUSTER, Queries, queries_of, systems_of
+from polars_ir.per_query.shared.sums import MEANS_OF_CLUSTERS, Source
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from polars_ir.statistics.randomisation import Floats
+
+    Booleans = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The values of several systems on the same queries, as arrays.
+
+    `values` holds an array per measure with a row per query and a column per system; NaN where there is no value.
+    `answered` is true, in the same shape, where the system had a row for the query at all. `queries` has the query's
+    id, under the name it came with, and the columns of `slices`. `clusters` has the number of each query's cluster, if
+    queries have some, and `each_query` the scores of queries where the rows are clusters. `note` belongs to every row.
+    `system` is the name that the column of systems came with.
+    """
+
+    systems: tuple[str, ...]
+    queries: pl.LazyFrame
+    values: Mapping[str, Floats]
+    answered: Booleans
+    slices: tuple[str, ...] = ()
+    note: str | None = None
+    clusters: NDArray[np.intp] | None = None
+    each_query: Scores | None = None
+    system: str = "run"
+
+    def of_clusters(self) -> Scores:
+        """The scores of clusters in the place of their queries, if there are any."""
+        if self.clusters is None:
+            return self
+        values = {measure: self.by_cluster(of_queries) for measure, of_queries in self.values.items()}
+        answered = self.by_cluster(self.answered.astype(float)) > 0
+        queries = pl.LazyFrame({"cluster": range(len(answered))})
+        return Scores(self.systems, queries, values, answered, note=self.note, each_query=self, system=self.system)
+
+    def by_cluster(self, values: Floats) -> Floats:
+        """The means of clusters over their queries with values of all systems, as far as these have any."""
+        import numpy as np
+
+        if self.clusters is None:
+            return values
+        numbers = np.unique(self.clusters, return_inverse=True)[1]
+        complete = _complete(values)
+        n = np.bincount(numbers[complete], minlength=numbers.max(initial=-1) + 1)
+        sums = [np.bincount(numbers[complete], column[complete], len(n)) for column in values.T]
+        with np.errstate(invalid="ignore"):
+            return np.column_stack(sums) / n[:, None]
+
+    def each_slice(self) -> Iterator[tuple[dict[str, Any], Scores]]:
+        """The values that name a slice, and the scores of its clusters or queries; without slices, those of all."""
+        yield from ((names, part.of_clusters()) for names, part in self._each_slice())
+
+    def _each_slice(self) -> Iterator[tuple[dict[str, Any], Scores]]:
+        if not self.slices:
+            yield {}, self
+            return
+        queries = self.queries.collect()
+        rows = queries.with_row_index("polars_ir: row").group_by(self.slices, maintain_order=True)
+        slices = rows.agg("polars_ir: row").sort(self.slices, nulls_last=True)
+        for *names, places in slices.iter_rows():
+            values = {measure: array[places] for measure, array in self.values.items()}
+            clusters = None if self.clusters is None else self.clusters[places]
+            part = replace(
+                self, queries=queries[places].lazy(), values=values, answered=self.answered[places], clusters=clusters
+            )
+            yield dict(zip(self.slices, names, strict=True)), part
+
+    def index(self, system: object, option: str = "baseline") -> int:
+        """The column of a system; an error that names the nearest ones where there is none of that name."""
+        if str(system) not in self.systems:
+            raise OptionError.not_a_system(option, str(system), self.systems)
+        return self.systems.index(str(system))
+
+    def examples(self, systems: Iterable[int]) -> str:
+        """Some queries that each of these systems answered, for a message."""
+        ids = self.queries.collect().to_series()
+        first = [(self.systems[i], ids.filter(pl.Series(self.answered[:, i])).head(3)) for i in systems]
+        return "; ".join(f"{system!r} has {', '.join(map(repr, queries))}" for system, queries in first)
+
+    def n_missing(self, pair: tuple[int, int]) -> int:
+        """The number of queries that only one of two systems answered."""
+        answered = (self.each_query or self).answered
+        return int((answered[:, pair[0]] != answered[:, pair[1]]).sum())
+
+    def left_out(self, measure: str) -> list[str]:
+        """The notes on all systems: on queries that are left out of their clusters, and the one of every row."""
+        n = 0 if self.each_query is None else int((~_complete(self.each_query.values[measure])).sum())
+        notes = [f"left out of clusters, without a value of all systems: {n}"] if n else []
+        return notes if self.note is None else [*notes, self.note]
+
+    def undefined(self, measure: str, pair: tuple[int, int]) -> list[str]:
+        """The notes on a pair: those on all, and on queries that both answered, and only one has a value for."""
+        import numpy as np
+
+        if self.each_query is not None:
+            return self.left_out(measure)
+        answered = self.answered[:, pair].all(axis=1)
+        lacking = np.isnan(self.values[measure][:, pair])[answered]
+        if not lacking.any():
+            return [] if self.note is None else [self.note]
+        of_one = (lacking & ~lacking[:, ::-1]).sum(axis=0).tolist()
+        systems = [self.systems[system] for system in pair]
+        notes = notes_of_lacking(measure, systems, lacking.sum(axis=0).tolist(), of_one, len(lacking))
+        return [*notes, *self.left_out(measure)]
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures."""
+        return tuple(self.values)
+
+    def seen(self, measure: str) -> Floats:
+        """The values of a measure."""
+        import numpy as np
+
+        values = self.values[measure]
+        return values[~np.isnan(values)]
+
+    def paired(
+        self,
+        pairs: Sequence[tuple[int, int]],
+        *,
+        missing: str,  # noqa: ARG002  # the values have it
+        tolerance: float = 0.0,
+        complete: bool = False,
+        tails: bool = False,  # noqa: ARG002  # values have tails
+        as_0: Collection[str] | None = None,
+        ranges: Mapping[str, Range] | None = None,
+    ) -> Iterator[Pairs]:
+        """The pairs of each slice.
+
+        A difference within the `tolerance` is a tie. In `complete` ones, only queries with values of all systems count.
+        For measures that are counted `as_0`, a missing value of the first of two systems is 0 where the second has one.
+        Samples have the `ranges` of measures, or those of the catalogue.
+        """
+        for names, part in self._each_slice():
+            filled = part._filled(pairs, as_0) if as_0 else part  # noqa: SLF001  # its own
+            of_clusters = filled.of_clusters()
+            one_sided = None if as_0 is None else part
+            yield of_clusters._pairs(names, pairs, one_sided, tolerance, ranges or {}, complete=complete)  # noqa: SLF001
+
+    def _filled(self, pairs: Sequence[tuple[int, int]], as_0: Collection[str]) -> Scores:
+        """The scores with 0 for missing values of the first system, where the second has one."""
+        import numpy as np
+
+        values = dict(self.values)
+        for measure in as_0:
+            values[measure] = values[measure].copy()
+            for first, second in pairs:
+                there = ~np.isnan(values[measure])
+                values[measure][there[:, second] & ~there[:, first], first] = 0
+        return replace(self, values=values)
+
+    def _pairs(
+        self,
+        names: Mapping[str, Any],
+        pairs: Sequence[tuple[int, int]],
+        given: Scores | None,
+        tolerance: float,
+        ranges: Mapping[str, Range],
+        *,
+        complete: bool,
+    ) -> Pairs:
+        """The pairs of all queries; those `given` tell who lacks what, and have means as `ir.mean` adds them up."""
+        import numpy as np
+
+        from polars_ir.statistics import significance
+        from polars_ir.statistics.samples import Values
+
+        values = [significance.of_all(of) if complete else of for of in self.values.values()]
+        differences, made = significance.differences(values, pairs), []
+        columns = zip(product(zip(self.values, values, strict=True), pairs), differences.T, strict=True)
+        for ((measure, of_measure), pair), column in columns:
+            there = significance.there(column)
+            d = column[there]
+            width = getattr(ranges.get(measure) or range_of(measure), "width", math.inf)
+            better = -d if is_cost(measure) else d
+            of_pair = of_measure[there][:, pair]
+            # Column by column, or one query after the other.
+            of_pair = np.asfortranarray(of_pair) if given is None else np.ascontiguousarray(of_pair)
+            mean, baseline_mean = of_pair.mean(axis=0).tolist() if len(d) else (None, None)
+            made.append(
+                Pair(
+                    measure,
+                    self.systems[pair[0]],
+                    self.systems[pair[1]],
+                    Values(d, support=(-width, width)),
+                    mean,
+                    baseline_mean,
+                    int((better > tolerance).sum()),
+                    int((better < -tolerance).sum()),
+                    self.n_missing(pair),
+                    self.undefined(measure, pair),
+                    (0, 0, 0, 0) if given is None else given.one_sided(measure, pair),
+                )
+            )
+        return Pairs(names, made, values, differences)
+
+    def one_sided(self, measure: str, pair: tuple[int, int]) -> tuple[int, int, int, int]:
+        """The counts of `Pair.one_sided`."""
+        import numpy as np
+
+        answered, lacking = self.answered[:, pair], np.isnan(self.values[measure][:, pair])
+        only = (answered & ~answered[:, ::-1]).sum(axis=0).tolist()
+        undefined = (lacking & ~lacking[:, ::-1])[answered.all(axis=1)].sum(axis=0).tolist()
+        return only[1], only[0], undefined[0], undefined[1]
+
+    def pairs(self, baseline: object, what: str) -> list[tuple[int, int]]:
+        """The columns of (system, baseline) to compare: every other one with the baseline, or each with each.
+
+        A `DataError` if the systems of no pair, for a function named in the message, answered two of the same queries.
+        """
+        pairs = pairs_of(self.systems, baseline)
+        for pair in pairs:
+            if self.answered[:, pair].all(axis=1).sum() > 1:
+                return pairs
+        raise DataError(
+            f"{what} needs two queries or more that both systems of a pair answered; "
+            f"{self.examples(pairs[0])}. Evaluate the systems on the same queries, and write their ids alike."
+        )
+
+
+def _complete(values: Floats) -> Booleans:
+    """True for the queries with values of all systems, but for those systems that have none at all."""
+    import numpy as np
+
+    lacking = np.isnan(values)
+    return np.logical_not(lacking[:, ~lacking.all(axis=0)].any(axis=1, keepdims=True))[:, 0]
+
+
+def scores_of(
+    per_query: Any,
+    measures: Measures,
+    options: Mapping[str, Any],
+    *,
+    by: Any = None,
+    cluster: Any = None,
+    keys: Sequence[str] = (),
+    what: str,
+) -> Scores:
+    """The scores of the systems of a per-query frame, by the options of a function that is named in messages.
+
+    Of several rows of a query, which `keys` tell apart, the query is the cluster.
+    """
+    import numpy as np
+
+    cluster = QUERY if keys and cluster is None else cluster
+    of = queries_of(per_query, measures, by=by, cluster=cluster, what=what, several=True, keys=keys)
+    if measures is None:
+        warn_of_attributes(of.table, of.measures)
+    systems = systems_of(per_query, of.table.select("run").collect())
+    if len(systems) < 2:
+        raise ColumnError.one_system(what, of.table.columns, systems)
+    note = of.note()
+    if PROVENANCE in of.table.columns:
+        made = of.rows.sort(of.table.keys).collect()
+        note = "; ".join(filter(None, (note, check_made_alike(of.table, made, of.measures)))) or None
+    slices, others = list(map(column_for, of.slices)), [] if cluster is None else [CLUSTER]
+    column = pl.col("run").cast(pl.String).cast(pl.Enum(systems)).to_physical()
+    rows = of.rows.select(NUMBER, *slices, *others, *of.measures, column.alias(ANSWERED)).collect()
+    # Rows are in the order of their queries.
+    query = rows[NUMBER].rle_id()
+    is_first = query != query.shift(fill_value=len(query))
+    if slices:
+        _check_slices(of, rows.select(slices), query, is_first)
+    # Where rows have ids of their own, the query is in another column.
+    query_id = QUERY if QUERY in of.table.dtypes else "query_id"
+    names = {query_id: of.table.names["query_id"], **dict(zip(slices, of.slices, strict=True))}
+    clusters = rows[CLUSTER].filter(is_first).rank("dense").cast(pl.Int64).to_numpy() if others else None
+    cells = (query.cast(pl.Int64) * len(systems) + rows[ANSWERED].cast(pl.Int64)).to_numpy()
+    lacking = 0.0 if options["missing"] == "zero" else np.nan
+    answered = np.zeros((int(is_first.sum()), len(systems)), bool)
+    np.put(answered, cells, True)
+    values = {}
+    for measure in of.measures:
+        values[measure] = np.full(answered.shape, lacking)
+        np.put(values[measure], cells, rows[measure].cast(pl.Float64).fill_null(np.nan).to_numpy())
+    queries = of.rows.filter(is_first).select(*names).rename(names)
+    return Scores(
+        tuple(systems), queries, values, answered, tuple(of.slices), note, clusters, system=of.table.names["run"]
+    )
+
+
+def _check_slices(of: Queries, attributes: pl.DataFrame, query: pl.Series, is_first: pl.Series) -> None:
+    """Raise a `DataError` for a query that is in several slices, by the attributes of the rows."""
+    of_first = attributes.filter(is_first)[query]
+    is_other = pl.any_horizontal(attributes[name] != of_first[name] for name in attributes.columns)
+    several = attributes.select(is_other).to_series()
+    if several.any():
+        remedy = "A query must be in the same slice for every system."
+        rows = of.rows.filter(query.is_in(query.filter(several).unique().implode()))
+        shown = rows.select("query_id", *attributes.columns).unique().sort("query_id", *attributes.columns).collect()
+        names = dict(zip(attributes.columns, of.slices, strict=True))
+        if (name := of.table.names["query_id"]) not in of.slices:
+            names["query_id"] = name
+        raise DataError.rows("per_query", "of queries in several slices", remedy, shown.height, shown.rename(names))
+
+
+#: The systems of a frame, whether their values are known or sums of them.
+PairedSystems = Scores | Sums
+
+
+def paired_systems(
+    per_query: Any,
+    measures: Measures,
+    options: Mapping[str, Any],
+    *,
+    what: str,
+    only: Mapping[str, Sequence[str | None]],
+    keys: Sequence[str] = (),
+    source: Source | None = None,
+    common: tuple[int, str] | None = None,
+    advice: str | None = None,
+) -> PairedSystems:
+    """The systems of a frame by the options of a function: scores or, of a LazyFrame or a dict of such, sums.
+
+    `only` are the values of options that sums do for, the one to advise first; for others there is an error. `common`
+    are the fewest queries that both systems of a pair must have, and an error for fewer; `advice` is as in `sums_of`.
+    """
+    by, cluster, systems = (options.get(name) for name in ("by", "cluster", "systems"))
+    first = next(iter(per_query.values()), None) if isinstance(per_query, Mapping) else per_query
+    if not isinstance(first, pl.LazyFrame) and getattr(first, "eager", True):
+        per_query = per_query if systems is None else with_systems(per_query, systems)
+        return scores_of(per_query, measures, options, by=by, cluster=cluster, keys=keys, what=what)
+    check_sums_do(what, options, only)
+    if systems is not None:
+        raise InputTypeError.lazy(f"{what} with systems", "that column in place of 'run'")
+    return sums_of(per_query, measures, by=by, what=what, source=source, common=common, advice=advice)
+
+
+def check_sums_do(what: str, options: Mapping[str, Any], only: Mapping[str, Sequence[str | None]]) -> None:
+    """Raise an `InputTypeError` for options that need the values of a LazyFrame."""
+    for name, values in only.items():
+        if options[name] not in values:
+            raise InputTypeError.lazy(f"{what} with {option(name, options[name])}", option(name, values[0]))
+    if options.get("cluster") is not None:
+        raise InputTypeError.lazy(f"{what} with cluster", MEANS_OF_CLUSTERS)

@@ -1,0 +1,219 @@
+"""Samples that a mean is estimated from: the values of queries, or the moments of values that a plan adds up.
+
+Conventions: neither knows where its queries are. A sample of moments has no `values`; what needs these is refused by
+whoever asks, and all else is the same for both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import reduce
+from typing import NamedTuple, Protocol, Self
+
+import numpy as np
+
+from polars_ir.statistics.bounds import LEAST_BELOW, Tail
+from polars_ir.statistics.randomisation import Floats
+from polars_ir.statistics.significance import deviation
+
+Ends = tuple[float, float]
+
+#: The support of values without a known range.
+ANY = (-math.inf, math.inf)
+
+
+class Sample(Protocol):
+    """What the mean of values is estimated from."""
+
+    @property
+    def n(self) -> int:
+        """The number of values."""
+        ...
+
+    @property
+    def mean(self) -> float:
+        """The mean."""
+        ...
+
+    @property
+    def std(self) -> float:
+        """The standard deviation, 0 of equal values; NaN of fewer than two."""
+        ...
+
+    @property
+    def lowest(self) -> float:
+        """The lowest value."""
+        ...
+
+    @property
+    def highest(self) -> float:
+        """The highest value."""
+        ...
+
+    @property
+    def values(self) -> Floats | None:
+        """The values, unless only their moments are known."""
+        ...
+
+    @property
+    def support(self) -> Ends:
+        """The lowest and the highest possible value."""
+        ...
+
+    def tail(self) -> Tail | None:
+        """The lower tail; None where too few values are below both mean and median to tell of it."""
+        ...
+
+    def scaled(self, factor: float) -> Self:
+        """The sample of the values times a factor."""
+        ...
+
+
+def together(samples: Sequence[Sample], shift: float = 0.0) -> Moments:
+    """The moments of several samples together; values are joined before anything is added up."""
+    values = [sample.values for sample in samples if sample.values is not None]
+    if len(values) == len(samples):
+        return Moments.of(np.concatenate([np.empty(0), *values]), shift)
+    return reduce(Moments.joined, (sample for sample in samples if isinstance(sample, Moments)), Moments.of(()))
+
+
+class Values(NamedTuple):
+    """A sample of values, none of them NaN, with weights if there are some."""
+
+    values: Floats
+    weights: Floats | None = None
+    support: Ends = ANY
+
+    @property
+    def n(self) -> int:
+        """The number of values."""
+        return len(self.values)
+
+    @property
+    def mean(self) -> float:
+        """The mean, by weight if there are weights."""
+        return float(np.average(self.values, weights=self.weights)) if len(self.values) else math.nan
+
+    @property
+    def std(self) -> float:
+        """The standard deviation without weights, 0 of equal values; NaN of fewer than two."""
+        return float(deviation(self.values))
+
+    @property
+    def lowest(self) -> float:
+        """The lowest value."""
+        return float(self.values.min(initial=math.inf))
+
+    @property
+    def highest(self) -> float:
+        """The highest value."""
+        return float(self.values.max(initial=-math.inf))
+
+    def tail(self) -> Tail | None:
+        """The lower tail, as `Sample` has it."""
+        return Tail.of(self.values)
+
+    def scaled(self, factor: float) -> Values:
+        """The sample of the values times a factor."""
+        return Values(self.values * factor, self.weights, _scaled(self.support, factor))
+
+
+class Moments(NamedTuple):
+    """A sample by its moments: number, mean, sum of squared distances from it, lowest and highest value.
+
+    All are of the values less `shift`, which samples that are compared have in common. Tails take the sum of the
+    `cubes` of the distances, and the numbers of values `below` and `above` both mean and median.
+    """
+
+    n: int
+    mean: float
+    squares: float
+    lowest: float
+    highest: float
+    shift: float = 0.0
+    cubes: float = math.nan
+    below: int = 0
+    above: int = 0
+    support: Ends = ANY
+
+    @classmethod
+    def of(cls, values: Floats | Sequence[float], shift: float = 0.0) -> Moments:
+        """The moments of values."""
+        values = np.asarray(values, np.float64) - shift
+        if not len(values):
+            return cls(0, math.nan, 0.0, math.inf, -math.inf)
+        mean = values.mean()
+        squares = float(((values - mean) ** 2).sum())
+        return cls(len(values), float(mean), squares, float(values.min()), float(values.max()), shift)
+
+    @classmethod
+    def in_order(cls, sample: Sample) -> Moments:
+        """The moments of values that are added up one after the other, as expressions over queries do."""
+        values = np.asarray(sample.values)
+        mean = values.cumsum()[-1] / len(values)
+        squares = ((values - mean) ** 2).cumsum()[-1]
+        return cls(len(values), mean, squares, float(values.min()), float(values.max()))
+
+    @property
+    def values(self) -> None:
+        """Unknown."""
+        return
+
+    @property
+    def variance(self) -> float:
+        """The variance of the sample; NaN of fewer than two values."""
+        return self.squares / (self.n - 1) if self.n > 1 else math.nan
+
+    @property
+    def std(self) -> float:
+        """The standard deviation, 0 of equal values; NaN of fewer than two."""
+        return math.sqrt(self.variance) if self.n < 2 or self.lowest < self.highest else 0.0
+
+    @property
+    def ends(self) -> Ends:
+        """The lowest and the highest value."""
+        return self.lowest + self.shift, self.highest + self.shift
+
+    @property
+    def error(self) -> float | None:
+        """The standard error of the mean."""
+        return math.sqrt(self.variance) / math.sqrt(self.n) if self.n > 1 else None
+
+    def joined(self, other: Moments) -> Moments:
+        """The moments of both samples together, but for their tails."""
+        if not self.n or not other.n:
+            return self if self.n else other
+        n, apart = self.n + other.n, other.mean - self.mean
+        squares = self.squares + other.squares + apart**2 * self.n * other.n / n
+        ends = min(self.lowest, other.lowest), max(self.highest, other.highest)
+        return Moments(n, self.mean + apart * other.n / n, squares, *ends, self.shift)
+
+    def tail(self) -> Tail | None:
+        """The lower tail, as `Sample` has it."""
+        n, std, g = self.n, self.std, 0.0
+        if self.below < LEAST_BELOW:
+            return None
+        if n > 2 and std:
+            # As in `Tail.of`.
+            g = math.sqrt((n - 1.0) * n) / (n - 2.0) * (self.cubes / n) / (self.squares / n) ** 1.5 / math.sqrt(n)
+        return Tail(n, self.mean, std, g, self.below)
+
+    def scaled(self, factor: float) -> Moments:
+        """The sample of the values times a factor."""
+        lowest, highest = sorted((self.lowest * factor, self.highest * factor))
+        return self._replace(
+            mean=self.mean * factor,
+            squares=self.squares * factor**2,
+            lowest=lowest,
+            highest=highest,
+            cubes=self.cubes * factor**3,
+            below=self.below if factor > 0 else self.above,
+            above=self.above if factor > 0 else self.below,
+            support=_scaled(self.support, factor),
+        )
+
+
+def _scaled(support: Ends, factor: float) -> Ends:
+    low, high = sorted(end * factor for end in support)
+    return low, high
