@@ -26,7 +26,6 @@ from polars_ir.frames.rules import guard
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.fusion.dialects import Fusion, Missing, fusion_of
 from polars_ir.fusion.inputs import LIST, MOST_COLUMNS, of_one, repeated, table_of
-from polars_ir.fusion.learned.learners import knowing
 from polars_ir.fusion.methods import BY_NAME, Method
 from polars_ir.fusion.pruning import pruned, ranked_lists
 from polars_ir.fusion.weights import all_weights, check_reads_weights, weighted
@@ -203,6 +202,8 @@ def _absent_by_list(fusion: Fusion, systems: Sequence[str] | None) -> bool:
 def listed(rows: pl.LazyFrame, fusion: Fusion, systems: Sequence[str] | None) -> pl.LazyFrame:
     """Ranked rows with a term's inputs except the weight: normalised score and list counts."""
     if fusion.method.table is not None:
+        from polars_ir.fusion.learned.learners import knowing
+
         rows = knowing(rows, fusion.method, systems)
     rows = rows if fusion.norm is None else normalized(rows, fusion.norm, LIST)
     return rows if COUNTS.isdisjoint(fusion.read) else with_counts(rows, fusion.read, LIST)
