@@ -56,7 +56,7 @@ def test_every_public_name_of_a_module_has_one_entry(module, pages):
 def test_a_group_has_a_table_of_its_functions_and_a_function_a_page_with_types(pages):
     assert "| [`ir.compare`](#ir.compare) | " in pages
     assert "(ir.compare)=\n# compare\n\n```{index} !compare, !significance, " in pages
-    assert "`````{py:function} polars_ir.compare(per_query: Any, measures: Measures = None, *, baseline: str |" in pages
+    assert "`````{py:function} polars_ir.compare(per_query: Table[FrameT], measures: Measures = None, *, " in pages
 
 
 def test_every_chart_of_the_reference_is_drawn(pages):

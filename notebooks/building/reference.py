@@ -93,11 +93,15 @@ def pages() -> dict[str, tuple[str, str, dict[str, Any]]]:
 
     words = ("measure", "catalog", "parse", "CATALOG", *EXPRESSIONS, "relevant", "gain", "hits", "n_relevant", "top")
     return {
-        "runs": ("Functions of a run", "Evaluation of runs, and what is done with their rankings.", take(runs.__all__)),
+        "runs": (
+            "Functions of a run",
+            "Evaluation of runs, and what is done with their rankings.",
+            take(name for name in runs.__all__ if name != "update"),
+        ),
         "per_query": (
             "Functions of a per-query frame",
             "Means, tests, gates and tables of what `evaluate` returns, a row per query.",
-            take([*per_query.__all__, "table"]),
+            take([*per_query.__all__, "table", "update"]),
         ),
         "fusion": (
             "Fusion",
