@@ -6,7 +6,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, field
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
@@ -55,16 +55,20 @@ class MeasureCall(NamedTuple):
 
 @dataclass(frozen=True)
 class MeasureInfo:
-    """The facts of a measure: `parameters` with their defaults, and the records of those that are described."""
+    """The facts of a measure, as `measure` takes them; a `MeasureError` for those that can not be.
+
+    `function` checks the call and names the result of the function that it wraps. `parameters` are those of the
+    function with their defaults, `options` the records of those that are `described`.
+    """
 
     name: str
     function: Measure
     bounds: tuple[float, float]
-    best: float
     source: str
     also: Mapping[str, str]
-    parameters: Mapping[str, object]
-    options: Mapping[str, Option]
+    described: InitVar[Mapping[str, Option]]
+    best_bound: InitVar[float | None]
+    expectation: InitVar[Expected | None]
     at: str
     monotone: bool
     falls_beyond: bool
@@ -73,7 +77,34 @@ class MeasureInfo:
     out_of: OutOf | None
     gain: Measure | None
     discount: Measure | None
-    expected: Measure | None
+    best: float = field(init=False)
+    parameters: Mapping[str, object] = field(init=False)
+    options: Mapping[str, Option] = field(init=False)
+    expected: Measure | None = field(init=False)
+
+    def __post_init__(
+        self, described: Mapping[str, Option], best_bound: float | None, expectation: Expected | None
+    ) -> None:
+        function: Measure = self.function.__wrapped__  # type: ignore[attr-defined]  # by functools.wraps
+        defaults = {parameter.name: parameter.default for parameter in inspect.signature(function).parameters.values()}
+        existing = CATALOG.get(self.name)
+        if function.__name__ in RESERVED or (existing and existing.ours and not self.ours):
+            raise MeasureError(
+                f"{self.name!r} ({function.__name__}) is part of this package. Give your measure another name."
+            )
+        if taken := sorted(RESERVED_PARAMETERS & defaults.keys()):
+            raise MeasureError(
+                f"{self.name}: {', '.join(map(repr, taken))} can not be a parameter of a measure: a method of `.ir` "
+                "takes the options of `evaluate` beside the measure's parameters.",
+                fix=f"Give it another name than {', '.join(sorted(RESERVED_PARAMETERS))}",
+            )
+        _check_bounds(self.name, self.bounds, best_bound)
+        vars(self).update(
+            best=self.bounds[1] if best_bound is None else best_bound,
+            parameters=defaults,
+            options={n: described[n]._replace(default=default) for n, default in defaults.items() if n in described},
+            expected=_expectation(self.name, function, expectation),
+        )
 
     @property
     def meaning(self) -> str:
@@ -142,6 +173,31 @@ RESERVED_PARAMETERS: set[str] = set()
 
 #: Every measure by its canonical name, in the order of definition.
 CATALOG: dict[str, MeasureInfo] = {}
+
+
+def _check_bounds(name: str, bounds: Any, best: Any) -> None:
+    """Raise a `MeasureError` for bounds that are no range, and for a best value out of it."""
+    are_two = isinstance(bounds, (tuple, list)) and len(bounds) == 2 and all(isinstance(end, Real) for end in bounds)
+    if not are_two or not bounds[0] < bounds[1]:
+        wanted = "two numbers, the lowest and the highest value, float('inf') where there is no limit"
+        raise MeasureError.parameter(name, "bounds", wanted, bounds)
+    if best is not None and best not in bounds:
+        raise MeasureError.parameter(name, "best", f"one of the bounds, {bounds[0]:g} or {bounds[1]:g}", best)
+
+
+def _expectation(name: str, function: Callable[..., Any], expected: Expected | None) -> Measure | None:
+    """The function of an expectation; a `MeasureError` for one that can not be called as the measure is."""
+    if expected is None or expected == "itself":
+        return function if expected else None
+    parameters = inspect.signature(function).parameters
+    try:
+        inspect.signature(expected).bind(**dict.fromkeys(parameters))
+    except TypeError as error:
+        raise MeasureError(
+            f"{name}: expected must take the parameters of the measure by name, {', '.join(parameters) or 'none'}; "
+            f"{error}. Give it the same parameters, or **parameters for those that it does not read."
+        ) from None
+    return expected
 
 
 def info_of(call: MeasureCall) -> MeasureInfo:

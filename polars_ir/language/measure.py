@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from numbers import Real
 from typing import Any, NamedTuple, ParamSpec, get_args
 
 import polars as pl
@@ -17,8 +16,6 @@ import polars as pl
 from polars_ir.errors import MeasureError, OptionError
 from polars_ir.language.catalog import (
     CATALOG,
-    RESERVED,
-    RESERVED_PARAMETERS,
     Average,
     Expected,
     Measure,
@@ -26,7 +23,6 @@ from polars_ir.language.catalog import (
     MeasureInfo,
     OutOf,
     documentation,
-    is_ours,
     plain,
 )
 from polars_ir.language.identity import SIMPLE, MeasureExpression, marked, together
@@ -222,54 +218,14 @@ def measure(
     """
 
     def register(function: Callable[P, pl.Expr | Outputs]) -> Callable[P, pl.Expr]:
-        signature = inspect.signature(function)
-        defaults = {parameter.name: parameter.default for parameter in signature.parameters.values()}
-        known = {**PARAMETERS, **(parameters or {})}
-
-        @functools.wraps(function)
-        def named(*args: P.args, **kwargs: P.kwargs) -> pl.Expr:
-            try:
-                bound = signature.bind(*args, **kwargs)
-            except TypeError as error:
-                problem = _of_tables(function.__name__, args) or misspelt(function, signature, args, kwargs, error)
-                raise problem from None
-            info = CATALOG[name]
-            if isinstance(bound.arguments.get(at), Iterable) and (cutoffs := _several(info, bound.arguments[at])):
-                return together(info.function(**{**bound.arguments, at: cutoff}) for cutoff in cutoffs)
-            bound.apply_defaults()
-            for parameter, value in bound.arguments.items():
-                if value is defaults[parameter] and type(value) in SIMPLE:
-                    continue
-                bound.arguments[parameter] = argument = value if type(value) in SIMPLE else plain(value)
-                # A user's measure may have parameters that nobody described.
-                option = info.options.get(parameter)
-                if option and not option.value.holds(argument):
-                    raise MeasureError.parameter(name, parameter, option.value.wanted, argument)
-            made: pl.Expr | Outputs = function(*bound.args, **bound.kwargs)
-            call, column = MeasureCall(name, bound.arguments, monotone), info.column(bound.arguments)
-            return _in_columns(made, call, column, average)
-
-        existing = CATALOG.get(name)
-        if function.__name__ in RESERVED or (existing and existing.ours and not is_ours(function)):
-            raise MeasureError(
-                f"{name!r} ({function.__name__}) is part of this package. Give your measure another name."
-            )
-        if taken := sorted(RESERVED_PARAMETERS & defaults.keys()):
-            raise MeasureError(
-                f"{name}: {', '.join(map(repr, taken))} can not be a parameter of a measure: a method of `.ir` takes "
-                "the options of `evaluate` beside the measure's parameters.",
-                fix=f"Give it another name than {', '.join(sorted(RESERVED_PARAMETERS))}",
-            )
-        _check_bounds(name, bounds, best)
         CATALOG[name] = info = MeasureInfo(
             name=name,
-            function=named,
+            function=_named(name, function),
             bounds=bounds,
-            best=bounds[1] if best is None else best,
+            best_bound=best,
             source=source,
             also=also or {},
-            parameters=defaults,
-            options={n: known[n]._replace(default=default) for n, default in defaults.items() if n in known},
+            described={**PARAMETERS, **(parameters or {})},
             at=at,
             monotone=monotone,
             falls_beyond=falls_beyond,
@@ -278,12 +234,42 @@ def measure(
             out_of=out_of,
             gain=gain,
             discount=discount,
-            expected=_expectation(name, function, expected),
+            expectation=expected,
         )
-        named.__doc__ = documentation(info)
-        return named
+        info.function.__doc__ = documentation(info)
+        return info.function
 
     return register
+
+
+def _named(name: str, function: Callable[P, pl.Expr | Outputs]) -> Callable[P, pl.Expr]:
+    """The function of a measure in the catalogue, which checks the parameters of a call and names the result."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def named(*args: P.args, **kwargs: P.kwargs) -> pl.Expr:
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            problem = _of_tables(function.__name__, args) or misspelt(function, signature, args, kwargs, error)
+            raise problem from None
+        info = CATALOG[name]
+        if isinstance(bound.arguments.get(info.at), Iterable) and (cutoffs := _several(info, bound.arguments[info.at])):
+            return together(info.function(**{**bound.arguments, info.at: cutoff}) for cutoff in cutoffs)
+        bound.apply_defaults()
+        for parameter, value in bound.arguments.items():
+            if value is info.parameters[parameter] and type(value) in SIMPLE:
+                continue
+            bound.arguments[parameter] = argument = value if type(value) in SIMPLE else plain(value)
+            # A user's measure may have parameters that nobody described.
+            option = info.options.get(parameter)
+            if option and not option.value.holds(argument):
+                raise MeasureError.parameter(name, parameter, option.value.wanted, argument)
+        made: pl.Expr | Outputs = function(*bound.args, **bound.kwargs)
+        call, column = MeasureCall(name, bound.arguments, info.monotone), info.column(bound.arguments)
+        return _in_columns(made, call, column, info.average)
+
+    return named
 
 
 def _of_tables(name: str, args: tuple[object, ...]) -> OptionError | None:
@@ -291,31 +277,6 @@ def _of_tables(name: str, args: tuple[object, ...]) -> OptionError | None:
     if not args or not hasattr(type(args[0]), "columns"):
         return None
     return OptionError.of_tables(name)
-
-
-def _check_bounds(name: str, bounds: Any, best: Any) -> None:
-    """Raise a `MeasureError` for bounds that are no range, and for a best value out of it."""
-    are_two = isinstance(bounds, (tuple, list)) and len(bounds) == 2 and all(isinstance(end, Real) for end in bounds)
-    if not are_two or not bounds[0] < bounds[1]:
-        wanted = "two numbers, the lowest and the highest value, float('inf') where there is no limit"
-        raise MeasureError.parameter(name, "bounds", wanted, bounds)
-    if best is not None and best not in bounds:
-        raise MeasureError.parameter(name, "best", f"one of the bounds, {bounds[0]:g} or {bounds[1]:g}", best)
-
-
-def _expectation(name: str, function: Callable[..., Any], expected: Expected | None) -> Measure | None:
-    """The function of an expectation; a `MeasureError` for one that can not be called as the measure is."""
-    if expected is None or expected == "itself":
-        return function if expected else None
-    parameters = inspect.signature(function).parameters
-    try:
-        inspect.signature(expected).bind(**dict.fromkeys(parameters))
-    except TypeError as error:
-        raise MeasureError(
-            f"{name}: expected must take the parameters of the measure by name, {', '.join(parameters) or 'none'}; "
-            f"{error}. Give it the same parameters, or **parameters for those that it does not read."
-        ) from None
-    return expected
 
 
 def _several(info: MeasureInfo, value: Iterable[object]) -> list[object]:
