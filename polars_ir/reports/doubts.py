@@ -10,6 +10,7 @@ import polars as pl
 from polars_ir.language.kinds import kind_of
 from polars_ir.language.names import column_of
 from polars_ir.per_query.mean import mean
+from polars_ir.reports.content import Doubts, Finding
 from polars_ir.reports.experiment import Experiment, Reporting
 from polars_ir.runs.evaluate import evaluate_collected
 from polars_ir.runs.validate import FINDINGS, ROWS, SEVERITIES, TYPES, UNJUDGED, finding, validate
@@ -18,15 +19,16 @@ from polars_ir.runs.validate import FINDINGS, ROWS, SEVERITIES, TYPES, UNJUDGED,
 MOST_ROWS = 1_000_000
 
 
-def doubts_of(experiment: Experiment, options: Reporting) -> dict[str, Any]:
+def doubts_of(experiment: Experiment, options: Reporting) -> Doubts:
     """The findings, the worst first, each with the systems that have it, and the bounds of the first measure."""
     rows, qrels = experiment.rows, experiment.qrels
     if rows is None or qrels is None:
-        return {"findings": [], "bounds": None, "checked": False}
-    findings: dict[str, dict[str, Any]] = {}
-    for found in _found(experiment, rows):
-        of_all = {name: found.pop(name) for name in ("finding", "severity", "meaning")}
-        findings.setdefault(of_all["finding"], {**of_all, "systems": []})["systems"].append(found)
+        return {"findings": [], "bounds": None, "without_bounds": False, "checked": False}
+    findings: dict[str, Finding] = {}
+    for of_system in _found(experiment, rows):
+        name, severity, meaning = (of_system.pop(name) for name in ("finding", "severity", "meaning"))
+        found: Finding = {"finding": name, "severity": severity, "meaning": meaning, "systems": []}
+        findings.setdefault(name, found)["systems"].append(of_system)
     worst_first = sorted(findings.values(), key=lambda each: SEVERITIES.index(each["severity"]))
     few = rows.height <= MOST_ROWS
     bounds = _bounds(rows, qrels, experiment.measures[0], options) if few else None

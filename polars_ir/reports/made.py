@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.language.options import options_of
+from polars_ir.reports.content import Made
 from polars_ir.reports.experiment import Reporting
 from polars_ir.reports.rankings import N_QUERIES
 
@@ -24,7 +25,7 @@ def made_of(
     n_queries: int,
     options: Reporting,
     texts: Mapping[str, Any],
-) -> dict[str, Any]:
+) -> Made:
     """The versions and options of a report; the files and the command are told by the shell."""
     chosen: dict[str, Any] = {"measures": list(measures), "baseline": baseline, "n_queries": n_queries, **options}
     given = [name for name, table in texts.items() if table is not None]

@@ -13,6 +13,7 @@ from struct import unpack_from
 from typing import Any
 
 from polars_ir.reports.answer import against, answer, figures, plain, rows_of, verdict
+from polars_ir.reports.content import Content, Made
 
 #: The systems, slices, queries and files that are listed.
 SYSTEMS, SLICES, QUERIES, FILES = 30, 5, 5, 10
@@ -27,7 +28,7 @@ SMALL_P, LEVEL = 0.0001, 0.05
 RIGHT = "---:"
 
 
-def markdown(content: Mapping[str, Any], query_figures: bytes) -> str:
+def markdown(content: Content, query_figures: bytes) -> str:
     """The comment of a report."""
     measure = content["measures"][0]["name"]
     answered = answer(content, measure, content["baseline"], escaped)
@@ -77,7 +78,7 @@ def _folded(summary: str, *parts: str) -> str:
     return f"<details><summary>{summary}</summary>\n\n" + "\n\n".join(filter(None, parts)) + "\n\n</details>"
 
 
-def _verdicts(content: Mapping[str, Any]) -> str:
+def _verdicts(content: Content) -> str:
     """The verdicts of the gate, where the report is of a change."""
     rows = list(rows_of(content["verdicts"]))
     if not rows:
@@ -94,7 +95,7 @@ def _verdicts(content: Mapping[str, Any]) -> str:
     return _table(columns, texts=2)
 
 
-def _systems(content: Mapping[str, Any], measure: str) -> str:
+def _systems(content: Content, measure: str) -> str:
     """The systems by their ranks."""
     rows = list(rows_of(content["ranks"] or content["summary"], measure=measure))
     reference = rows[0]["run"] if content["baseline"] is None else content["baseline"]
@@ -117,7 +118,7 @@ def _systems(content: Mapping[str, Any], measure: str) -> str:
     return _table(columns) + (f"\n\n{more} more systems are left out." if more > 0 else "")
 
 
-def _worst_slices(content: Mapping[str, Any], measure: str) -> str:
+def _worst_slices(content: Content, measure: str) -> str:
     """The slices that lose most against the other queries."""
     found = [
         (each["attribute"], row)
@@ -138,7 +139,7 @@ def _worst_slices(content: Mapping[str, Any], measure: str) -> str:
     return _folded("The worst slices", _table(columns, texts=2)) if rows else ""
 
 
-def _largest_drops(content: Mapping[str, Any], query_figures: bytes) -> str:
+def _largest_drops(content: Content, query_figures: bytes) -> str:
     """The queries in which the first of the pair loses most against the other."""
     if len(content["pair"]) < 2:
         return ""
@@ -161,7 +162,7 @@ def _largest_drops(content: Mapping[str, Any], query_figures: bytes) -> str:
     return _folded(summary, _table(columns, texts=2 if texts else 1)) if lost else ""
 
 
-def _doubts(content: Mapping[str, Any]) -> str:
+def _doubts(content: Content) -> str:
     """The findings, and how many systems have each."""
     lines = [
         f"- {each['finding']} ({len(each['systems'])} of {len(content['systems'])} systems)"
@@ -170,12 +171,12 @@ def _doubts(content: Mapping[str, Any]) -> str:
     return _folded("What to doubt", "\n".join(map(_sentence, lines))) if lines else ""
 
 
-def _made(content: Mapping[str, Any]) -> str:
+def _made(content: Content) -> str:
     """The versions and the files."""
     return _folded("How it was made", "\n".join(f"- {line}" for line in _origin(content["made"])))
 
 
-def _origin(made: Mapping[str, Any]) -> Iterator[str]:
+def _origin(made: Made) -> Iterator[str]:
     yield ", ".join(f"{name} {version}" for name, version in made["versions"].items()).replace("_", "&#95;")
     for file in made["files"][:FILES]:
         yield f"{escaped(file['name'])}, {file['size']:,} bytes, SHA-256 {file['sha256']}"

@@ -13,13 +13,12 @@ from __future__ import annotations
 import html
 import json
 from base64 import b64encode
-from collections.abc import Mapping
 from hashlib import sha256
 from importlib.resources import files
 from string import Template
-from typing import Any
 from zlib import compress
 
+from polars_ir.reports.content import Content
 from polars_ir.version import __version__
 
 #: The policy of the page: the hashes are those of its scripts and of its style.
@@ -29,7 +28,7 @@ POLICY = "default-src 'none'; script-src {scripts}; style-src {style}; base-uri 
 HEIGHT = 900
 
 
-def page(content: Mapping[str, Any], figures: bytes) -> str:
+def page(content: Content, figures: bytes) -> str:
     """The page of a report."""
     style, *scripts = map(_file, ("page.css", "tables.js", "charts.js", "queries.js", "page.js"))
     script = "\n".join(scripts)
@@ -43,7 +42,7 @@ def page(content: Mapping[str, Any], figures: bytes) -> str:
     )
 
 
-def framed(content: Mapping[str, Any], figures: bytes) -> str:
+def framed(content: Content, figures: bytes) -> str:
     """The page in a frame of its own, from which it can reach nothing of a notebook."""
     return (
         f'<iframe sandbox="allow-scripts" title="Report" style="width: 100%; height: {HEIGHT}px; border: 0" '

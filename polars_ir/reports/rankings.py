@@ -15,6 +15,7 @@ import polars as pl
 from polars_ir.errors import IRError
 from polars_ir.language.names import resolve_one
 from polars_ir.per_query.difficulty import hardest
+from polars_ir.reports.content import Documents, Rankings
 from polars_ir.reports.experiment import Experiment, Reporting
 from polars_ir.runs.alternatives import cutoff_of
 from polars_ir.runs.explain import explain, with_text
@@ -56,7 +57,7 @@ def _gained(per_query: pl.DataFrame, measure: str, system: str, other: str) -> p
 
 def rankings_of(
     experiment: Experiment, documents: Any, pair: Sequence[str], n_queries: int, options: Reporting
-) -> dict[str, Any] | None:
+) -> Rankings | None:
     """The rankings of some queries, down to a depth; None where only figures are known, or nothing can be explained."""
     per_query, measures, systems, rows, qrels, *_ = experiment
     if rows is None or not n_queries:
@@ -87,7 +88,7 @@ def _explained(
     return explained
 
 
-def documents_of(explained: pl.DataFrame, systems: Sequence[str], documents: Any, depth: int) -> dict[str, Any]:
+def documents_of(explained: pl.DataFrame, systems: Sequence[str], documents: Any, depth: int) -> Documents:
     """The documents, and their places in the rankings."""
     id = pl.col("query_id", "doc_id").cast(pl.String)
     rows = explained.with_columns(id, pl.col("gain").fill_null(0.0))

@@ -31,6 +31,7 @@ from polars_ir.per_query.ranks import ranks
 from polars_ir.per_query.summarize import summarize
 from polars_ir.per_query.worst_slices import worst_slices
 from polars_ir.reports.answer import answer, plain, rows_of, verdict
+from polars_ir.reports.content import Columns, Content, Cutoffs, Queries, Slice, Tested
 from polars_ir.reports.doubts import doubts_of
 from polars_ir.reports.experiment import Experiment, Reporting, evaluated, order_of
 from polars_ir.reports.made import made_of
@@ -64,7 +65,7 @@ class Report:
     system and query, NaN where there is none.
     """
 
-    content: Mapping[str, Any]
+    content: Content
     figures: bytes
 
     def __repr__(self) -> str:
@@ -230,7 +231,7 @@ def reported(
         warnings.simplefilter("ignore", IRWarning)
         tested = _tested(experiment, baseline, options)
         pair = _pair(tested["ranks"], measures[0], systems, baseline)
-        content = {
+        content: Content = {
             "measures": [{"name": name, "cost": is_cost(name)} for name in measures],
             "counts": list(experiment.counts),
             "systems": systems,
@@ -264,11 +265,11 @@ def _shown(experiment: Experiment, baseline: str | None) -> tuple[Experiment, li
     return experiment._replace(per_query=experiment.per_query.filter(of_shown), systems=shown, rows=rows), others
 
 
-def _tested(experiment: Experiment, baseline: str | None, options: Reporting) -> dict[str, Any]:
+def _tested(experiment: Experiment, baseline: str | None, options: Reporting) -> Tested:
     """The means with their intervals, the ranks, and the differences: of pairs, and from the baseline."""
     per_query, measures, systems, *_ = experiment
     per_query = per_query.select("run", "query_id", *measures)
-    found: dict[str, Any] = {"summary": columns_of(summarize(per_query)), "ranks": None, "pairs": None, "against": None}
+    found: Tested = {"summary": columns_of(summarize(per_query)), "ranks": None, "pairs": None, "against": None}
     if len(systems) > 1 and per_query["query_id"].n_unique() > 1:
         missing = options["missing"]
         found["ranks"] = columns_of(ranks(per_query, measures, missing=missing))
@@ -296,7 +297,7 @@ def _pair(
     return ranked if len(ranked) == 1 else [next(system for system in ranked if system != other), str(other)]
 
 
-def _cutoffs(experiment: Experiment) -> dict[str, Any] | None:
+def _cutoffs(experiment: Experiment) -> Cutoffs | None:
     """The means of the first measure at several cutoffs; None where it has none."""
     if not experiment.cutoffs:
         return None
@@ -306,11 +307,10 @@ def _cutoffs(experiment: Experiment) -> dict[str, Any] | None:
     return {"measure": experiment.measures[0].partition("@")[0], "rows": columns_of(rows)}
 
 
-def _queries(query: pl.DataFrame, texts: Any, attributes: pl.DataFrame | None) -> dict[str, Any]:
+def _queries(query: pl.DataFrame, texts: Any, attributes: pl.DataFrame | None) -> Queries:
     """The ids of the queries, their texts, and the columns of slices."""
     with_texts = with_text(query.clone(), texts, "queries", "query_id", "query_id", "text")
-    described: dict[str, Any] = {"ids": query["query_id"].to_list(), "attributes": {}}
-    described["texts"] = None
+    described: Queries = {"ids": query["query_id"].to_list(), "texts": None, "attributes": {}}
     if "text" in with_texts.columns:
         text, ellipsis = pl.col("text"), pl.lit("\N{HORIZONTAL ELLIPSIS}")
         cut = pl.when(text.str.len_chars() > LONGEST_TEXT).then(text.str.slice(0, LONGEST_TEXT) + ellipsis)
@@ -323,7 +323,7 @@ def _queries(query: pl.DataFrame, texts: Any, attributes: pl.DataFrame | None) -
 
 def _slices(
     experiment: Experiment, baseline: str | None, attributes: pl.DataFrame | None, options: Reporting
-) -> list[dict[str, Any]]:
+) -> list[Slice]:
     """Of each column of slices the means, the differences from the baseline or the first, and the worst slices."""
     per_query, measures, systems, *_ = experiment
     per_query, slices = per_query.select("run", "query_id", *measures), []
@@ -331,14 +331,17 @@ def _slices(
         return []
     for name in attributes.columns[1:]:
         by = attributes.select("query_id", name)
-        of_one: dict[str, Any] = {"attribute": name, "reference": systems[0] if baseline is None else baseline}
-        of_one["means"] = columns_of(summarize(per_query, by=by).rename({name: "value"}))
-        of_one["compared"] = None
+        of_one: Slice = {
+            "attribute": name,
+            "reference": systems[0] if baseline is None else baseline,
+            "means": columns_of(summarize(per_query, by=by).rename({name: "value"})),
+            "compared": None,
+            "worst": columns_of(worst_slices(per_query, by, measures, baseline=baseline)),
+        }
         if len(systems) > 1 and per_query["query_id"].n_unique() > 1:
             how: Any = {"baseline": of_one["reference"], "by": by, "missing": options["missing"]}
             compared = compare(per_query, measures, **how)
             of_one["compared"] = columns_of(compared.rename({name: "value"}).select("value", *COMPARED))
-        of_one["worst"] = columns_of(worst_slices(per_query, by, measures, baseline=baseline))
         slices.append(of_one)
     return slices
 
@@ -352,7 +355,7 @@ def _figures(experiment: Experiment, ids: pl.Series) -> bytes:
     return b"".join(column.to_numpy().astype("<f8").tobytes() for column in values)
 
 
-def columns_of(frame: pl.DataFrame) -> dict[str, list[Any]]:
+def columns_of(frame: pl.DataFrame) -> Columns:
     """The columns of a frame as JSON has them: a number that it lacks is null."""
     floats = pl.col(pl.Float64)
     return frame.with_columns(pl.when(floats.is_finite()).then(floats)).to_dict(as_series=False)

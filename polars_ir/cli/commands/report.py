@@ -89,11 +89,9 @@ def with_origin(made: Report, options: argparse.Namespace, names: Sequence[str |
     """The report with its origin: the names and hashes of its files, and the command, without any folder."""
     read = [file for name in names if name not in (None, STDIN) for file in resolve(str(name), **limits_of(options))]
     given = {name: Path(name).name for name in (*names, target) if name is not None}
-    origin = {
-        "files": [_file(Path(file)) for file in read if Path(file).is_file()],
-        "command": shlex.join(["polars-ir", *(_without_folder(word, given) for word in options.argv)]),
-    }
-    made.content["made"].update(origin)
+    origin = made.content["made"]
+    origin["files"] = [_file(Path(file)) for file in read if Path(file).is_file()]
+    origin["command"] = shlex.join(["polars-ir", *(_without_folder(word, given) for word in options.argv)])
     return made
 
 
