@@ -10,6 +10,7 @@ import polars as pl
 from polars_ir.errors import OptionError
 from polars_ir.language.names import Measures
 from polars_ir.language.options import options_of, public
+from polars_ir.reports.content import Content, Rankings
 from polars_ir.reports.experiment import Experiment, Reporting
 from polars_ir.reports.rankings import documents_of
 from polars_ir.reports.report import Report, reported
@@ -84,7 +85,7 @@ def side_by_side(
     depth = int(shown or explained["rank"].max() or 1)  # type: ignore[arg-type]  # a rank
     made = reported(experiment, None, {"documents": documents, "queries": queries}, None, 0, evaluation)
     call = f"ir.side_by_side(run_a, run_b, qrels, {measured.name!r}, {id!r})"
-    rankings = {"measure": measured.name, "depth": depth, "queries": [id]}
-    rankings |= documents_of(explained, systems, documents, depth)
-    content = {**made.content, "rankings": rankings, "made": {**made.content["made"], "python": call}}
+    shown_documents = documents_of(explained, systems, documents, depth)
+    rankings: Rankings = {"measure": measured.name, "depth": depth, "queries": [id], **shown_documents}
+    content: Content = {**made.content, "rankings": rankings, "made": {**made.content["made"], "python": call}}
     return Report(content, made.figures)
