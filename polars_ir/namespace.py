@@ -176,7 +176,10 @@ class PlotNamespace(Bound):
     def __dir__(self) -> list[str]:
         from polars_ir import plots
 
-        return plots.__all__
+        of_kind = {"run": "of a run", "per_query": "of a per-query frame"}
+        first = {name: next(iter(inspect.signature(getattr(plots, name)).parameters)) for name in plots.__all__}
+        fitting = _fitting(self._frame)
+        return [name for name, parameter in first.items() if of_kind[parameter] in fitting]
 
     def __repr__(self) -> str:
         return f".ir.plot: charts of this {type(self._frame).__name__}: {', '.join(dir(self))}"
