@@ -9,7 +9,7 @@ import polars.selectors as cs
 
 from polars_ir.engine import tuning
 from polars_ir.engine.bounds import NONE_RELEVANT, Judging, judgings, with_bounds
-from polars_ir.engine.in_memory import RANKING
+from polars_ir.engine.in_memory import ALIKE, RANKING
 from polars_ir.engine.needs import Needs, reads_only_relevant
 from polars_ir.engine.ranking import reordered
 from polars_ir.engine.run_and_qrels import RunAndQrels
@@ -71,8 +71,12 @@ def grouped(
     ids = list(dict.fromkeys(ids or pair.run.keys))
     expressions = {measure.name: measure.expression for measure in measures}
     others = [mark.any().alias(name) for name, mark in (marks or {}).items()]
-    keys = ranking_keys(relation, pair)
-    if RANKING in keys:
+    keys, rankings = ranking_keys(relation, pair), None
+    if ALIKE in relation.collect_schema():
+        # Of rankings with the same rows one is grouped, and the others take its values.
+        rankings = relation.filter(_begins_ranking()).select(ALIKE, *ids)
+        relation = relation.filter(pl.col(ALIKE) == pl.col(RANKING))
+    elif RANKING in keys:
         # A number is cheaper to group by than ids, which are the same in all rows of a ranking.
         others.append(pl.col([key for key in ids if key != RANKING]).first())
     if (
@@ -87,6 +91,8 @@ def grouped(
         result = relation.group_by(keys).agg(*others, *of_all).join(of_relevant, on=keys)
     else:
         result = relation.group_by(keys).agg(*others, *expressions.values())
+    if rankings is not None:
+        result = rankings.join(result, left_on=ALIKE, right_on=RANKING, how="left")
     if not all(map(_makes_numbers, measures)):
         _check_types(result, relation, expressions, averaged=bool(pair.splits))
     result = result.select(*dict.fromkeys([*ids, *pair.splits]), *expressions, *(marks or ()))
@@ -129,10 +135,15 @@ def _check_types(
 def _relevant(relation: pl.LazyFrame, pair: RunAndQrels) -> pl.LazyFrame:
     """The rows of relevant documents, and one or more of each ranking, judge and subtopic, so that none is lost."""
     per = pair.qrels.per if pair.qrels else ()
-    ranking = pl.col(RANKING)
-    # Rows mostly stand by ranking, and a look at the row before costs a tenth of one at all of them.
-    first = pl.struct(RANKING, *per).is_first_distinct() if per else ranking.ne_missing(ranking.shift())
+    first = pl.struct(RANKING, *per).is_first_distinct() if per else _begins_ranking()
     return relation.filter((pl.col("relevance") > 0) | first)
+
+
+def _begins_ranking() -> pl.Expr:
+    """True for a row of another ranking than the row before."""
+    # Rows mostly stand by ranking, and a look at the row before costs a tenth of one at all of them.
+    ranking = pl.col(RANKING)
+    return ranking.ne_missing(ranking.shift())
 
 
 def ranking_keys(relation: pl.LazyFrame, pair: RunAndQrels) -> list[str]:

@@ -33,6 +33,9 @@ from polars_ir.language.words import place
 #: The number of a ranking, a column of the relation that is cheaper to group by than ids.
 RANKING = "polars_ir: ranking"
 
+#: The number of the first ranking of a query that has the same rows: many systems retrieve nothing judged for it.
+ALIKE = "polars_ir: alike"
+
 #: The rows of a table in Polars, and the numbers of its rows, are fewer.
 MOST_ROWS = 2**32 - 1
 
@@ -310,7 +313,26 @@ def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> p
         list(itertools.filterfalse(pair.systems.__contains__, pair.run.keys)), judgments.queries[query]
     )
     # Rows known to be in the order of their rankings are grouped without a hash of each.
-    return pl.DataFrame({**relation, RANKING: ranking.set_sorted() if ranking.is_sorted() else ranking})
+    ranking = ranking.set_sorted() if ranking.is_sorted() else ranking
+    relation[RANKING] = ranking
+    return pl.DataFrame(relation | _alike(run, hits["row"], ranking, pair, needs))
+
+
+def _alike(run: Rankings, hits: pl.Series, ranking: pl.Series, pair: RunAndQrels, needs: Needs) -> dict[str, pl.Series]:
+    """`ALIKE` for each row of the relation, where measures may share it; nothing where few rankings are alike."""
+    if pair.splits or run.systems is None or not needs.reads_only_judged(pair.systems):
+        return {}
+    if not ranking.flags["SORTED_ASC"]:
+        return {}
+    n_queries = max(len(run.queries), 1)
+    numbers = row_numbers(len(run.systems) * n_queries)
+    # Those without a judged document, from the last to the first, so that the first of a query stays.
+    silent = filled(True, len(numbers), pl.Boolean()).scatter(run.ranking[hits], False)
+    falling = numbers.filter(silent).reverse()
+    first = filled(None, n_queries).scatter(falling % n_queries, falling)
+    if (len(falling) - first.count()) * tuning.TUNING.alike < len(numbers):
+        return {}
+    return {ALIKE: first[numbers % n_queries].zip_with(silent, numbers)[ranking]}
 
 
 def _systems(pair: RunAndQrels) -> pl.Series:

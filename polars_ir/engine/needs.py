@@ -23,7 +23,7 @@ from polars_ir.language.words import Ties
 RELATION = ("run", "query_id", "doc_id", "relevance", *MADE)
 
 #: The columns that are read whatever the measures are.
-ALWAYS = frozenset({"run", "query_id", "relevance", "rank"})
+ALWAYS = frozenset({"query_id", "relevance", "rank"})
 
 #: Those by which the documents of a tie are put in another order.
 OF_TIES = ("doc_id", "n_higher", "n_tied")
@@ -70,6 +70,11 @@ class Needs(NamedTuple):
     def read_of(self, columns: list[str]) -> list[str]:
         """Those of some columns that may be read."""
         return columns if self.whole else list(filter(self.columns.__contains__, columns))
+
+    def reads_only_judged(self, systems: Sequence[str]) -> bool:
+        """True where measures read of a run no more than the places of judged documents."""
+        others = (*systems, "n_retrieved", "judged_elsewhere")
+        return not (self.whole or self.unjudged) and self.columns.isdisjoint(others)
 
     def with_derived(
         self, frame: pl.DataFrame | pl.LazyFrame, of: Literal["judgments", "relation", "grades"], *, keys: Sequence[str]

@@ -51,6 +51,9 @@ class Tuning:
     #: Rows in memory, of run and judgments, from which measures that read only relevant documents are grouped apart.
     apart: int = 100_000
 
+    #: Rankings for each one that has the same rows as another, up to which each kind is grouped once.
+    alike: int = 8
+
     #: Slots of a table of hashes for each entry, at least, and less than twice as many: more let fewer rows through,
     #: and fewer stay in the processor's cache.
     slots: int = 16

@@ -7,8 +7,9 @@ from polars.testing import assert_frame_equal
 from tuned import tune
 
 import polars_ir as ir
-from polars_ir.engine.in_memory import Pieces, Rankings, places, starts_of
-from polars_ir.engine.needs import reads_only_relevant
+from polars_ir.engine.in_memory import ALIKE, Pieces, Rankings, places, starts_of
+from polars_ir.engine.needs import needs_of, reads_only_relevant
+from polars_ir.engine.relation import judged_relation
 from polars_ir.language.catalog import info_of
 from polars_ir.language.names import resolve
 
@@ -89,3 +90,35 @@ def test_more_systems_by_queries_than_numbers_are_labelled_or_refused():
     assert found["run"].equals(found["query_id"], check_names=False)
     with pytest.raises(ir.IRError, match="have 70,000 rows for each of 70,000 systems, more than a table holds"):
         ir.evaluate(labelled.drop("relevance"), labelled.select("query_id", "doc_id", "relevance"), "AP")
+
+
+OF_JUDGED = ["nDCG@10", "AP", "RR", "R@10", "P@10", "ERR", "bpref"]
+
+
+@pytest.mark.parametrize(
+    ("measures", "shared"),
+    [
+        (OF_JUDGED, True),
+        ([*OF_JUDGED, pl.col("doc_id").sort().first().alias("first")], True),
+        ([*OF_JUDGED, pl.col("run").first().alias("system")], False),
+        ([*OF_JUDGED, ir.n_retrieved.alias("n")], False),
+    ],
+    ids=["named", "of documents", "of the system", "of the length"],
+)
+@pytest.mark.parametrize("missing", ["zero", "skip"])
+@pytest.mark.filterwarnings("ignore:the run")
+@pytest.mark.whole("a second a case", quick=2)
+def test_rankings_without_a_judged_document_have_the_values_of_their_query(measures, shared, missing, monkeypatch):
+    run, qrels = collection(3, queries=60, depth=30)
+    runs = {f"s{i}": run.sample(fraction=0.08, seed=i) for i in range(4)}
+    several = pl.concat([rows.with_columns(run=pl.lit(name)) for name, rows in runs.items()])
+    tune(monkeypatch, alike=10**9)
+    relation = judged_relation(several, qrels, resolve(measures), needs_of(resolve(measures)))[1].collect()
+    assert (ALIKE in relation.columns) is shared
+    result = ir.evaluate(several, qrels, measures, missing=missing)
+    tune(monkeypatch, alike=0)
+    assert_frame_equal(result, ir.evaluate(several, qrels, measures, missing=missing), check_exact=True)
+    for name, rows in runs.items():
+        alone = ir.evaluate(rows, qrels, OF_JUDGED, missing=missing)
+        of_system = result.filter(pl.col("run") == name).select(alone.columns)
+        assert_frame_equal(of_system, alone, check_exact=True)
