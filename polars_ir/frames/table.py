@@ -114,7 +114,7 @@ def per_query_table(per_query: object, about: str = "per_query") -> CanonicalFra
         )
     frame = to_polars(about, per_query, column="score")
     schema = frame.collect_schema()
-    if "measure" in schema and is_long(schema):
+    if "measure" in schema and is_long(about, frame):
         frame = wide(about, frame)
         schema = frame.schema
     roles = set(map(ROLE_OF.get, map(fold, schema)))

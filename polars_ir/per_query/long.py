@@ -24,7 +24,8 @@ ALWAYS = ("low", "high")
 def long(per_query: Table[FrameT], measures: Measures = None, *, run: str | None = None) -> FrameT:
     """The figures with a row for each query and measure, which stores and dashboards keep.
 
-    A new measure is then new rows, and no new column. Every function of a per-query frame reads this form, too.
+    A new measure is then new rows, and no new column. Every function of a per-query frame reads this form, too, in any
+    order of its rows: measures and systems by name.
 
     Parameters
     ----------
@@ -53,8 +54,8 @@ def long(per_query: Table[FrameT], measures: Measures = None, *, run: str | None
     >>> per_query = ir.evaluate({"q1": ["d1", "d2"]}, {"q1": ["d2"]}, ["RR", "P@1"])
     >>> per_query.ir.long(run="mine").select("run", "query_id", "measure", "value").rows()
     [('mine', 'q1', 'RR', 0.5), ('mine', 'q1', 'P@1', 0.0)]
-    >>> per_query.ir.long().ir.mean().rows()
-    [(0.5, 0.0)]
+    >>> per_query.ir.long().ir.mean().rows()  # measures by name: P@1, RR
+    [(0.0, 0.5)]
     """
     check("run", run, or_none(name_of("systems")._replace(wanted="the name of the system")))
     table = per_query_table(per_query)

@@ -8,7 +8,7 @@ import pytest
 import polars_ir as ir
 
 PYDOCS = ir.datasets.load("pydocs")
-PER_QUERY = ir.evaluate(PYDOCS.runs, PYDOCS.qrels, ["nDCG@10", "P(rel=2)@5", "GMAP", "NumRel"])
+PER_QUERY = ir.evaluate(PYDOCS.runs, PYDOCS.qrels, ["GMAP", "nDCG@10", "NumRel", "P(rel=2)@5"])
 LONG = PER_QUERY.ir.long()
 BOUNDED = {
     names: ir.evaluate(PYDOCS.runs, PYDOCS.qrels, ["nDCG@10", "RBP"], bounds=True, names=names)
@@ -19,7 +19,7 @@ BOUNDED = {
 def test_a_row_is_of_a_query_and_a_measure():
     assert LONG.columns == ["run", "query_id", "measure", "value", "low", "high"]
     assert LONG.height == 4 * PER_QUERY.height
-    assert LONG["measure"].head(5).to_list() == ["nDCG@10", "P(rel=2)@5", "GMAP", "NumRel", "nDCG@10"]
+    assert LONG["measure"].head(5).to_list() == ["GMAP", "nDCG@10", "NumRel", "P(rel=2)@5", "GMAP"]
     assert LONG.filter(measure="nDCG@10")["value"].equals(PER_QUERY["nDCG@10"])
     assert LONG["low"].null_count() == LONG.height
 
@@ -99,3 +99,54 @@ def test_numbers_that_tell_rows_apart_are_keys_and_no_measures():
     assert versions.ir.long().ir.mean(by="version").equals(versions.ir.mean(by="version"))
     with pytest.raises(ir.IRError, match="may not be called 'measure'"):
         PER_QUERY.with_columns(measure=pl.lit("x")).ir.long()
+
+
+BESIDE = pl.DataFrame({"query_id": ["q1", "q2"], "AP": [0.1, 0.2], "measure": ["cos", "dot"], "value": [0.3, 0.5]})
+OWN = BESIDE.rename({"AP": "mine"})
+
+
+def test_a_frame_with_a_column_called_like_a_measure_is_wide():
+    for frame in (BESIDE, BESIDE.lazy()):
+        assert ir.mean(frame).lazy().collect().to_dicts() == [{"AP": pytest.approx(0.15), "value": 0.4}]
+
+
+def test_a_frame_that_can_be_read_in_two_ways_is_an_error_whose_advices_run():
+    for function in (ir.mean, ir.summarize, lambda frame: ir.compare({"a": frame, "b": frame})):
+        with pytest.raises(ir.IRError, match=r"two ways.*measures 'mine'.*leave the others out: .*\.drop\('mine'\)"):
+            function(OWN)
+    assert ir.mean(OWN.drop("mine")).to_dicts() == [{"cos": 0.3, "dot": 0.5}]
+    assert ir.mean(OWN.rename({"measure": "kind"})).columns == ["mine", "value"]
+    # Of one measure, or of queries that repeat over measures, it is long.
+    assert "cos" in ir.mean(OWN.with_columns(measure=pl.lit("cos"))).columns
+    assert "dot" in ir.mean(pl.concat([OWN, OWN.with_columns(pl.col("measure").reverse())])).columns
+
+
+def test_keys_may_be_called_measure_and_value():
+    run = pl.DataFrame({"measure": ["a", "b"], "value": [1, 2], "query_id": "q", "doc_id": "d", "score": 1.0})
+    options = {"by": ["measure", "value"], "provenance": True}
+    stored = ir.evaluate(run, {"q": ["d"]}, "RR", **options)
+    assert ir.update(stored, run, {"q": ["d"]}, "RR", by=options["by"]).equals(stored)
+
+
+@pytest.mark.parametrize(("name", "like"), [("query_id", "a key"), ("run", "a key"), ("nDCG@10 low", "a part")])
+def test_a_measure_that_is_called_like_another_column_is_an_error(name, like):
+    with_low = LONG.with_columns(pl.col("measure").replace("GMAP", name))
+    with_low = with_low.with_columns(low=pl.col("value"))
+    with pytest.raises(ir.IRError, match=f"has a measure called {name!r}, like {like}"):
+        ir.mean(with_low)
+
+
+def test_the_order_of_rows_decides_nothing():
+    shuffled = LONG.sample(fraction=1, shuffle=True, seed=4)
+    for call in (
+        ir.mean,
+        ir.compare,
+        ir.ranks,
+        lambda frame: ir.compare(frame, baseline="bm25"),
+        lambda frame: ir.discriminative_power(frame, resamples=20),
+        lambda frame: ir.level(frame, n=10, simulations=3),
+        lambda frame: ir.power(frame, baseline="bm25", difference=0.05),
+        lambda frame: pl.Series([ir.table(frame, format="markdown")]),
+    ):
+        for rows in (LONG.reverse(), shuffled):
+            assert call(rows).equals(call(LONG))
