@@ -7,6 +7,7 @@ other's.
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -120,6 +121,25 @@ def add_formats(command: argparse.ArgumentParser) -> None:
     also = [name for name in READABLE["qrels"] if name not in READABLE["run"]]
     of_qrels = f"that of the judgments, also {', '.join(also)}"
     command.add_argument("--qrels-format", choices=READABLE["qrels"], metavar="FORMAT", help=of_qrels)
+    add_grades(command)
+
+
+def add_grades(command: argparse.ArgumentParser) -> None:
+    """The numbers of grades in words."""
+    grades = "the number of a word that grades are written in, such as L2=2; repeat"
+    command.add_argument("--grades", action="append", type=_word, metavar="WORD=NUMBER", help=grades)
+
+
+def _word(text: str) -> tuple[str, float]:
+    """`WORD=NUMBER`."""
+    word, _, number = text.rpartition("=")
+    try:
+        value = float(number)
+    except ValueError:
+        value = math.nan
+    if not word or not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text} is no word with a number, such as L2=2")
+    return word, int(value) if value.is_integer() else value
 
 
 def add_limits(command: argparse.ArgumentParser) -> None:
@@ -402,6 +422,7 @@ def convert(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--to", choices=sorted({*WRITABLE["run"], *WRITABLE["qrels"]}), metavar="FORMAT", help=target_format
     )
+    add_grades(command)
     command.add_argument("--tag", help="the last field of a TREC run's lines; without it, that of the source")
     add_limits(command)
 

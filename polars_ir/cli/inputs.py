@@ -52,6 +52,11 @@ def limits_of(options: argparse.Namespace) -> dict[str, Any]:
     return {name: check(name, getattr(options, name), limit.value) for name, limit in options_of(Limits).items()}
 
 
+def grades_of(options: argparse.Namespace) -> dict[str, float] | None:
+    """The numbers of grades in words, as --grades gives them; None without any."""
+    return dict(options.grades) if options.grades else None
+
+
 def qrels_of(
     name: str, format: FormatName | None = None, *, option: str = "qrels_format", **limits: Any
 ) -> pl.DataFrame:
@@ -59,6 +64,12 @@ def qrels_of(
     shell_names = {"qrels": shown_name(name), "format": caller().names.get(option, caller().name("format"))}
     with as_file(name) as file, with_names(**shell_names):
         return read_qrels(file, format=format, **limits)
+
+
+def judgments_of(options: argparse.Namespace) -> pl.DataFrame:
+    """The judgments of a command."""
+    grades = grades_of(options)
+    return qrels_of(options.qrels, options.qrels_format, grades=grades, **limits_of(options))
 
 
 def run_of(name: str, format: FormatName | None = None, **limits: Any) -> pl.DataFrame:
@@ -237,4 +248,4 @@ def figures_of_files(options: argparse.Namespace) -> pl.DataFrame:
     if options.measure is None:
         wanted = f"{options.command} needs a measure to evaluate runs by (-m)"
         raise OptionError(f"{wanted}; without --qrels, files bring theirs.")
-    return figures_of(options.files, qrels_of(options.qrels, options.qrels_format, **limits), options)
+    return figures_of(options.files, judgments_of(options), options)

@@ -9,14 +9,14 @@ Grades are Int64 if all that are looked at are written as integers, else Float64
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, Annotated, Any, TypedDict, Unpack
 
 import polars as pl
 
-from polars_ir.errors import Code, FileError, Fix, called, fold
+from polars_ir.errors import Code, FileError, Fix, OptionError, called, fold, option
 from polars_ir.files.finding.copies import copied, downloaded
 from polars_ir.files.finding.file import MAX_RATIO, File, check_size, is_remote, most_bytes
 from polars_ir.files.finding.folders import Folders, folders_of
@@ -32,10 +32,12 @@ from polars_ir.files.finding.sources import (
 from polars_ir.files.formats import BY_NAME, READABLE, FormatName
 from polars_ir.files.formats.record import Role, Rows, Typed, Whole
 from polars_ir.files.formats.trec import TREC, last_tag
+from polars_ir.files.rows.blanks import Words
 from polars_ir.files.rows.unreadable import FAILURES, because
 from polars_ir.files.rows.verdicts import FIRST_LINES, Checked
-from polars_ir.frames.roles import ROLES
-from polars_ir.language.options import Option, one_of, or_none, public
+from polars_ir.frames.roles import ROLES, find, required
+from polars_ir.frames.rules import Rule, checked
+from polars_ir.language.options import Option, Value, is_number, one_of, or_none, public
 
 #: The types of scores and grades to try, narrowest first.
 _DTYPES: dict[Role, tuple[type[pl.DataType], ...]] = {"run": (pl.Float64,), "qrels": (pl.Int64, pl.Float64)}
@@ -78,6 +80,20 @@ class ReadingQrels(TypedDict, total=False):
     ]
     remote: Remote
     max_ratio: MaxRatio
+    grades: Annotated[
+        Mapping[str, float] | None,
+        Option(
+            None,
+            or_none(
+                Value(
+                    "a dict of the words that grades are written in, each with its number",
+                    lambda given: isinstance(given, Mapping) and bool(given) and all(map(_is_word, given.items())),
+                )
+            ),
+            'The numbers of grades in words, as NTCIR\'s `{"L2": 2, "L1": 1, "L0": 0}` or ESCI\'s '
+            '`{"E": 3, "S": 2, "C": 1, "I": 0}`. Any other word is an error.',
+        ),
+    ]
 
 
 @public(ReadingRun)
@@ -288,41 +304,79 @@ def tag_of(run: Source, **options: Unpack[ReadingRun]) -> str:
         return last_tag(file) if one_format([file], "run", asked) is TREC else stem(file)
 
 
-def _read(role: Role, source: Any, *, format: FormatName | None, remote: bool, max_ratio: float | None) -> pl.DataFrame:
+def _read(
+    role: Role,
+    source: Any,
+    *,
+    format: FormatName | None,
+    remote: bool,
+    max_ratio: float | None,
+    grades: Mapping[str, float] | None = None,
+) -> pl.DataFrame:
     if hasattr(source, "read"):
         with copied(source) as path:
-            return _read(role, path, format=format, remote=remote, max_ratio=max_ratio)
+            return _read(role, path, format=format, remote=remote, max_ratio=max_ratio, grades=grades)
+    words = None if grades is None else Words(tuple(grades), tuple(grades.values()))
     files, asked = resolve(source, remote=remote, max_ratio=max_ratio), BY_NAME.get(format or "")
     with downloaded(files, asked, max_ratio) if any(map(is_remote, files)) else nullcontext(files) as local:
         reader = one_format(local, role, asked).reader
         if isinstance(reader, Rows):
-            return _read_rows(local, role, reader)
+            return _read_rows(local, role, reader, words)
         if not isinstance(reader, Typed):
-            return _read_whole(local, role, reader)
+            return _read_whole(local, role, reader, words)
         frame = read_typed(local, reader, max_ratio)
+        if words is not None:
+            return _in_numbers(frame.lazy(), words, eager=True).collect()
         if role == "run":
             _check_ids(local, reader, frame)
         return frame
 
 
 def _scan(
-    role: Role, source: Source, *, format: FormatName | None, remote: bool, max_ratio: float | None
+    role: Role,
+    source: Source,
+    *,
+    format: FormatName | None,
+    remote: bool,
+    max_ratio: float | None,
+    grades: Mapping[str, float] | None = None,
 ) -> pl.LazyFrame:
+    words = None if grades is None else Words(tuple(grades), tuple(grades.values()))
     files = resolve(source, remote=remote, max_ratio=max_ratio)
     reader = one_format(files, role, BY_NAME.get(format or "")).reader
     if isinstance(reader, Rows):
-        return _scan_rows(files, role, reader)
+        return _scan_rows(files, role, reader, words)
     if isinstance(reader, Typed):
-        return _scan_typed(files, reader, max_ratio)
-    return _read_whole(files, role, reader).lazy()
+        scan = _scan_typed(files, reader, max_ratio)
+        return scan if words is None else _in_numbers(scan, words, eager=False)
+    return _read_whole(files, role, reader, words).lazy()
 
 
-def _read_rows(files: list[File], role: Role, reader: Rows) -> pl.DataFrame:
+def _is_word(item: tuple[Any, Any]) -> bool:
+    """True of a word with its number."""
+    return isinstance(item[0], str) and is_number(item[1])
+
+
+def _in_numbers(rows: pl.LazyFrame, words: Words, *, eager: bool) -> pl.LazyFrame:
+    """A table whose grades in words are numbers; other words are an error."""
+    columns = rows.collect_schema().names()
+    name = find("qrels", "relevance", columns) or required("qrels", "score", columns)
+    text = pl.col(name).cast(pl.String)
+    others = Rule(
+        text.is_not_null() & ~text.is_in(words.words),
+        f"whose {name!r} is none of {words}",
+        f"Give each word a number: {option('grades')}",
+    )
+    rows = checked(rows, others, eager=eager, about="qrels", keys=columns[:1], names={})
+    return rows.with_columns(words.number(text).alias(name))
+
+
+def _read_rows(files: list[File], role: Role, reader: Rows, words: Words | None = None) -> pl.DataFrame:
     """The files in memory; the error of a failure shows the first offending line of all of them."""
     quick = [reader.quick(file) if role == "run" and isinstance(file, Path) else None for file in files]
     if len(files) == 1 and quick[0] is not None:
         return quick[0]
-    for dtype in _DTYPES[role]:
+    for dtype in _DTYPES[role] if words is None else (words,):
         parts = [reader.rows[role](path, dtype) for path in files]
         scans = [part.scan() if frame is None else frame.lazy() for part, frame in zip(parts, quick, strict=True)]
         together = _rows_together(parts, scans, role, reader)
@@ -343,10 +397,10 @@ def _read_rows(files: list[File], role: Role, reader: Rows) -> pl.DataFrame:
     raise _first_failure(parts) or because(files[0], failed)
 
 
-def _scan_rows(files: list[File], role: Role, reader: Rows) -> pl.LazyFrame:
+def _scan_rows(files: list[File], role: Role, reader: Rows, words: Words | None = None) -> pl.LazyFrame:
     """The files as a plan, after a look at the first lines of each."""
     failures = []
-    for dtype in _DTYPES[role]:
+    for dtype in _DTYPES[role] if words is None else (words,):
         parts = [reader.rows[role](path, dtype) for path in files]
         failure = _first_failure([part.first_lines() for part in parts])
         if failure is None:
@@ -472,8 +526,11 @@ def _listed(columns: list[str] | pl.Schema) -> str:
     return f"{', '.join(named):.300}"
 
 
-def _read_whole(files: list[File], role: Role, reader: Whole) -> pl.DataFrame:
+def _read_whole(files: list[File], role: Role, reader: Whole, words: Words | None = None) -> pl.DataFrame:
     """The files as one table in memory."""
+    if words is not None:
+        says = "is of texts and tables; JSON has numbers, and no words in their place."
+        raise OptionError(says, about=option("grades"))
     frames = [reader.read(file, role) for file in files]
     if len(files) > 1 and role == "run":
         systems = zip(names(files), frames, strict=True)

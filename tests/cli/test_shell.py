@@ -78,7 +78,7 @@ def test_ctrl_c_has_the_status_of_shells_and_no_traceback(monkeypatch, capsys):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("polars_ir.cli.commands.evaluate.qrels_of", interrupted)
+    monkeypatch.setattr("polars_ir.cli.commands.evaluate.judgments_of", interrupted)
     assert main(EVALUATE) == 130
     assert capsys.readouterr() == ("", "")
 
@@ -87,7 +87,7 @@ def test_a_fault_of_the_program_is_told_in_one_line(monkeypatch, capsys):
     def broken(*_, **__):
         raise TypeError("first.\nsecond")
 
-    monkeypatch.setattr("polars_ir.cli.commands.evaluate.qrels_of", broken)
+    monkeypatch.setattr("polars_ir.cli.commands.evaluate.judgments_of", broken)
     wanted = "polars-ir: TypeError: first. This is a fault of polars-ir; --debug shows where."
     assert failing(EVALUATE, capsys) == wanted
     assert main(["--debug", *EVALUATE]) == 2

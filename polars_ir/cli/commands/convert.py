@@ -6,7 +6,7 @@ import argparse
 
 import polars as pl
 
-from polars_ir.cli.inputs import limits_of, qrels_of, run_of
+from polars_ir.cli.inputs import grades_of, limits_of, qrels_of, run_of
 from polars_ir.cli.output import as_target
 from polars_ir.errors import OptionError, with_names
 from polars_ir.files import write_qrels, write_run
@@ -21,7 +21,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         raise OptionError("--tag is of runs; judgments have none.")
     with as_file(options.source) as source, as_target(options.target) as target:
         if options.qrels:
-            qrels = qrels_of(source, options.format, option="format", **limits_of(options))
+            qrels = qrels_of(source, options.format, option="format", grades=grades_of(options), **limits_of(options))
             with with_names(format="--to", path="the target", qrels=shown_name(options.source)):
                 write_qrels(qrels, target, format=options.to)
         else:

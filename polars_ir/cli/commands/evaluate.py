@@ -6,7 +6,7 @@ import argparse
 
 import polars as pl
 
-from polars_ir.cli.inputs import alike, figures_of, limits_of, qrels_of, queries_of
+from polars_ir.cli.inputs import alike, figures_of, judgments_of, queries_of
 from polars_ir.errors import OptionError, with_names
 from polars_ir.files.finding.file import is_remote, pure
 from polars_ir.files.formats.columnar import IPC, PARQUET
@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         is_typed = pure(options.output).suffix in TYPED
         options.metadata = not is_typed and not is_remote(options.output)
         options.provenance = is_typed or options.metadata
-    qrels = qrels_of(options.qrels, options.qrels_format, **limits_of(options))
+    qrels = judgments_of(options)
     with with_names(by="--key"):
         per_query = figures_of(options.runs, qrels, options)
     if options.per_query:

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.cli.inputs import alike, limits_of, qrels_of, run_of, systems_of
+from polars_ir.cli.inputs import alike, judgments_of, limits_of, run_of, systems_of
 from polars_ir.cli.output import as_target
 from polars_ir.errors import OptionError, printable, with_names
 from polars_ir.files import write_run
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
             raise OptionError("--tune needs judgments (--qrels FILE) and one measure to choose by (-m).")
         if weights is not None:
             raise OptionError("--tune chooses the weights; leave out --weight.")
-        ours, qrels = alike(runs, qrels_of(options.qrels, options.qrels_format, **limits_of(options)))
+        ours, qrels = alike(runs, judgments_of(options))
         grid = {} if k is None else {"k": [k]}
         chances = {"folds": options.folds, "seed": options.seed}
         tuned = tune_fusion(ours, qrels, options.method, options.measure, grid=grid, **how, **chances)
@@ -49,7 +49,7 @@ def _learnt(runs: pl.DataFrame, options: argparse.Namespace) -> pl.DataFrame:
     for name in ("tune", "weights", "k", "dialect"):
         if getattr(options, name):
             raise OptionError(f"--{name.removesuffix('s')} is not for --method {options.method}; leave it out.")
-    ours, qrels = alike(runs, qrels_of(options.qrels, options.qrels_format, **limits_of(options)))
+    ours, qrels = alike(runs, judgments_of(options))
     how = {name: getattr(options, name) for name in ("norm", "depth", "top", "folds", "seed")}
     fused: pl.DataFrame = fuse_out_of_fold(ours, qrels, options.method, **how)
     return fused

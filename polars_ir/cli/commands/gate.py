@@ -14,9 +14,9 @@ from polars_ir.cli.inputs import (
     alike,
     by_measure,
     figures_of,
+    judgments_of,
     limits_of,
     per_query_of,
-    qrels_of,
     run_of,
     slices_of,
     table_of,
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     if options.qrels is None:
         new, old = (per_query_of(file, **limits_of(options)) for file in files)
     else:
-        qrels = qrels_of(options.qrels, options.qrels_format, **limits_of(options))
+        qrels = judgments_of(options)
         new, old = (figures_of([file], qrels, options) for file in files)
     if options.queries is not None and options.cluster is None and options.report is None:
         raise OptionError("--queries is for --cluster, which names a column of it, or for --report; give one of them.")

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.cli.arguments import OF_FIGURES, OF_RUNS
-from polars_ir.cli.inputs import alike, figures_of_files, limits_of, qrels_of, run_of, systems_of
+from polars_ir.cli.inputs import alike, figures_of_files, judgments_of, limits_of, run_of, systems_of
 from polars_ir.errors import OptionError
 from polars_ir.files.writing.replacing import replaced
 
@@ -50,7 +50,7 @@ def _of_runs(options: argparse.Namespace) -> Any:
         raise OptionError(f"plot {options.chart} is of runs and their judgments (--qrels FILE).")
     limits = limits_of(options)
     runs = systems_of(options.files, partial(run_of, format=options.format, **limits))
-    runs, qrels = alike(runs, qrels_of(options.qrels, options.qrels_format, **limits))
+    runs, qrels = alike(runs, judgments_of(options))
     if options.chart == "precision_recall":
         return plots.precision_recall(runs, qrels, by=options.by)
     measure = options.measure[0] if options.measure else "nDCG"

@@ -13,7 +13,16 @@ from typing import Any
 import polars as pl
 
 from polars_ir.cli.arguments import PAGE
-from polars_ir.cli.inputs import alike, excluded_of, limits_of, qrels_of, queries_of, run_of, systems_of, table_of
+from polars_ir.cli.inputs import (
+    alike,
+    excluded_of,
+    judgments_of,
+    limits_of,
+    queries_of,
+    run_of,
+    systems_of,
+    table_of,
+)
 from polars_ir.cli.output import say
 from polars_ir.errors import OptionError
 from polars_ir.files.finding.copies import STDIN
@@ -42,7 +51,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     if options.queries:
         queries = queries_of(options, options.by) if options.by else table_of(options.queries, **limits)
     documents = table_of(options.documents, **limits) if options.documents else None
-    qrels = qrels_of(options.qrels, options.qrels_format, **limits)
+    qrels = judgments_of(options)
     runs = systems_of(options.runs, partial(run_of, format=options.format, **limits))
     how: Any = {name: getattr(options, name) for name in ("baseline", "by", "n_queries", *options_of(Reporting))}
     runs, qrels = alike(runs, qrels)

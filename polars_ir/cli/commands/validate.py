@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.cli.inputs import alike, limits_of, qrels_of, run_of, systems_of
+from polars_ir.cli.inputs import alike, judgments_of, limits_of, run_of, systems_of
 from polars_ir.errors import with_names
 from polars_ir.frames.roles import find
 from polars_ir.runs.validate import SEVERITIES, validate
@@ -16,7 +16,7 @@ from polars_ir.runs.validate import SEVERITIES, validate
 def run(options: argparse.Namespace) -> pl.DataFrame:
     """The problems of each run."""
     limits = limits_of(options)
-    qrels = qrels_of(options.qrels, options.qrels_format, **limits)
+    qrels = judgments_of(options)
 
     def findings(name: str) -> pl.DataFrame:
         run, judged = alike(run_of(name, options.format, **limits), qrels)

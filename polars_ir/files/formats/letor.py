@@ -13,25 +13,36 @@ import polars as pl
 
 from polars_ir.files.finding.file import File
 from polars_ir.files.formats.record import Format, Rows
-from polars_ir.files.rows.blanks import BLANKS, FIELD, TOO_LONG, field, first_line, not_a_grade, rows_of, whole_grades
+from polars_ir.files.rows.blanks import (
+    BLANKS,
+    FIELD,
+    TOO_LONG,
+    Grade,
+    field,
+    first_line,
+    grade_wanted,
+    not_a_grade,
+    rows_of,
+    whole_grades,
+)
 from polars_ir.files.rows.verdicts import KEEP, TEXT, Checked
 
 _DOCUMENT = r"(?i)#.*?\bdoc_?(?:id|no)\s*[=:]\s*(\S+)"
 
 
-def qrels(file: File, grade: type[pl.DataType]) -> Checked:
+def qrels(file: File, grade: Grade) -> Checked:
     """The grades of the documents, their features left out."""
     _, line = first_line(file)
     has_documents = re.search(_DOCUMENT, line) is not None
     document = pl.col(TEXT).str.extract(_DOCUMENT)
     query = field(1).str.extract("^qid:([^#]+)")
-    has_query = query.is_not_null()
+    has_query, wanted = query.is_not_null(), pl.lit(grade_wanted(grade))
     has_grade = not_a_grade(pl.col("relevance"), grade).not_()
     problem = (
         pl.when(has_query.not_())
         .then(pl.lit("a line begins with a grade and qid:query_id."))
         .when(has_grade.not_())
-        .then(pl.format("the grade (field 1) must be a number; got '{}'.", field(0).str.head(80)))
+        .then(pl.format("the grade (field 1) must be {}; got '{}'.", wanted, field(0).str.head(80)))
         .otherwise(
             pl.lit(f"the first line has {'a' if has_documents else 'no'} docid in its comment; this one differs.")
         )
@@ -45,8 +56,10 @@ def qrels(file: File, grade: type[pl.DataType]) -> Checked:
     rows = rows.with_columns(pl.when(KEEP).then(query).alias("query_id")).with_columns(
         (document if has_documents else number).alias("doc_id")
     )
-    wanted = "grade qid:query_id" + (" # docid = doc_id" if has_documents else ", without docid") + whole_grades(grade)
-    return Checked(file, rows, ["query_id", "doc_id", "relevance"], wanted)
+    line_wanted = (
+        "grade qid:query_id" + (" # docid = doc_id" if has_documents else ", without docid") + whole_grades(grade)
+    )
+    return Checked(file, rows, ["query_id", "doc_id", "relevance"], line_wanted)
 
 
 LETOR = Format(

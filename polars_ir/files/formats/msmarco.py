@@ -13,7 +13,7 @@ import polars as pl
 from polars_ir.files.finding.file import File
 from polars_ir.files.formats import trec
 from polars_ir.files.formats.record import Format, Rows, Writer
-from polars_ir.files.rows.blanks import COUNT, field, fields, first_line, not_a_score, rows_of
+from polars_ir.files.rows.blanks import COUNT, Grade, Words, field, fields, first_line, not_a_score, rows_of
 from polars_ir.files.rows.verdicts import Checked
 from polars_ir.files.writing.checks import ranked, sink_fields
 from polars_ir.frames.canonical_frame import CanonicalFrame
@@ -40,16 +40,16 @@ def run(file: File, score: type[pl.DataType]) -> Checked:
     return Checked(file, rows, list(places), layout)
 
 
-def qrels(file: File, grade: type[pl.DataType]) -> Checked:
+def qrels(file: File, grade: Grade) -> Checked:
     """The relevant passages, each of grade 1; or judgments as TREC has them."""
     if _fields(file) == 4:
         return trec.qrels(file, grade)
-    layout = "query_id doc_id"
+    layout, dtype = "query_id doc_id", pl.Int64 if isinstance(grade, Words) else grade
     bad = pl.col(COUNT) != 2
     problem = pl.format(
         f"a line of these qrels has 2 fields ({layout}), or 4 in all lines (TREC's); this one has {{}}.", COUNT
     )
-    rows = rows_of(file, {"query_id": 0, "doc_id": 1}, {}, bad, problem).with_columns(relevance=pl.lit(1, grade))
+    rows = rows_of(file, {"query_id": 0, "doc_id": 1}, {}, bad, problem).with_columns(relevance=pl.lit(1, dtype))
     return Checked(file, rows, ["query_id", "doc_id", "relevance"], layout)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -25,7 +25,7 @@ class Rows(NamedTuple):
     """The reader of a text whose rows are checked one by one, so that it can be larger than memory."""
 
     #: Reads a file, with scores and grades of a type.
-    rows: Mapping[Role, Callable[[File, type[pl.DataType]], Checked]]
+    rows: Mapping[Role, Callable[[File, Any], Checked]]
     #: Reads a run the short way; None where that could be wrong.
     quick: Callable[[Path], pl.DataFrame | None] = lambda _: None
     #: The names that the rows of a run give their system.

@@ -10,6 +10,7 @@ there is none (Int64, or Float64 where a grade is written as a fraction). Names 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -18,7 +19,16 @@ import polars as pl
 from polars_ir.errors import TAKEN, FileError, fold
 from polars_ir.files.finding.file import SHOWN, File
 from polars_ir.files.formats.record import Format, Role, Rows, Writer
-from polars_ir.files.rows.blanks import NUMERAL, not_a_grade, not_a_score, whole_grades
+from polars_ir.files.rows.blanks import (
+    NUMERAL,
+    Grade,
+    Words,
+    as_number,
+    grade_wanted,
+    not_a_grade,
+    not_a_score,
+    whole_grades,
+)
 from polars_ir.files.rows.quotes import dialect_of
 from polars_ir.files.rows.unreadable import FAILURES, Dialect, unreadable
 from polars_ir.files.rows.verdicts import BAD, KEEP, NUMBER, PROBLEM, TEXT, Checked
@@ -111,7 +121,7 @@ def checked(
     path: File,
     dialect: Dialect,
     rows: pl.LazyFrame,
-    dtypes: dict[str, type[pl.DataType]],
+    dtypes: Mapping[str, Grade],
     wrong: dict[str, pl.Expr],
     columns: list[str],
     wanted: str,
@@ -122,8 +132,9 @@ def checked(
     problem = pl.lit(None, pl.String)
     for name, condition in wrong.items():
         message = pl.format(
-            f"{{}} must be {_KINDS[dtypes.get(name)]}; got '{{}}'.",
+            "{} must be {}; got '{}'.",
             pl.lit(f"{name:.80}"),
+            pl.lit(_kind(dtypes.get(name))),
             pl.col(name).fill_null("").str.head(80),
         )
         problem = pl.when(condition).then(message).otherwise(problem)
@@ -148,9 +159,14 @@ def read_table(file: File, separator: str) -> pl.DataFrame:
         raise unreadable(file, error, dialect) from None
 
 
-def number(name: str, dtype: type[pl.DataType]) -> pl.Expr:
+def number(name: str, dtype: Grade) -> pl.Expr:
     """A column of text as numbers, null where it holds none."""
-    return pl.col(name).cast(dtype, strict=False)
+    return as_number(pl.col(name), dtype)
+
+
+def _kind(dtype: Grade | None) -> str:
+    """What the values of a column are to be, for a message."""
+    return grade_wanted(dtype) if isinstance(dtype, Words) else _KINDS[dtype]
 
 
 def named(columns: list[str], role: str) -> list[str]:
@@ -170,7 +186,7 @@ def run(path: File, score: type[pl.DataType], separator: str) -> Checked:
     return checked(path, dialect, rows, dtypes, wrong, columns, "scores that are numbers")
 
 
-def qrels(path: File, grade: type[pl.DataType], separator: str) -> Checked:
+def qrels(path: File, grade: Grade, separator: str) -> Checked:
     """Judgments as a table; an empty grade is null."""
     dialect = dialect_of(path, separator)
     rows, columns = table(path, dialect, "query_id", "doc_id", "relevance")
@@ -214,7 +230,7 @@ CSV = _format("csv", ",", has_own_extension=True)
 TSV = _format("tsv", "\t", has_own_extension=False)
 
 
-def beir_qrels(path: File, grade: type[pl.DataType]) -> Checked:
+def beir_qrels(path: File, grade: Grade) -> Checked:
     """Judgments of BEIR; each row must have both ids and a grade."""
     dialect = dialect_of(path, "\t")
     rows, header = table(path, dialect, *_BEIR)

@@ -23,8 +23,10 @@ from polars_ir.files.rows.blanks import (
     COUNT,
     FIELD,
     NUMERAL,
+    Grade,
     field,
     fields,
+    grade_wanted,
     last_line,
     not_a_grade,
     not_a_score,
@@ -87,13 +89,13 @@ def _blank_in_id() -> pl.Expr:
     return (pl.col(COUNT) > 6) & score & next_one & (no_rank | field(4).cast(pl.Int64, strict=False).is_not_null())
 
 
-def qrels(path: File, grade: type[pl.DataType], places: dict[str, int] = _QRELS) -> Checked:
+def qrels(path: File, grade: Grade, places: dict[str, int] = _QRELS) -> Checked:
     """A TREC qrels file, its grades read as `grade`."""
     layout = _layout(places)
-    count = places["relevance"] + 1
+    count, wanted = places["relevance"] + 1, pl.lit(grade_wanted(grade))
     problem = (
         pl.when(pl.col(COUNT) == count)
-        .then(pl.format(f"the grade (field {count}) must be a number; got '{{}}'.", shown(count - 1)))
+        .then(pl.format("the grade (field {}) must be {}; got '{}'.", pl.lit(count), wanted, shown(count - 1)))
         .when(pl.col(COUNT) >= 6)
         .then(pl.format(f"{{}} fields; this looks like a run; {reading('run')}.", COUNT))
         .when(pl.col(COUNT) == 5)

@@ -13,6 +13,9 @@ Conventions:
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from numbers import Integral
+from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -77,21 +80,53 @@ def not_a_score(score: pl.Expr) -> pl.Expr:
     return score.is_null() | score.is_nan()
 
 
-def not_a_grade(value: pl.Expr, grade: type[pl.DataType]) -> pl.Expr:
+class Words(NamedTuple):
+    """Grades in words, each with its number."""
+
+    words: tuple[str, ...]
+    numbers: tuple[float, ...]
+
+    def number(self, text: pl.Expr) -> pl.Expr:
+        """The number of a word; null for any other text."""
+        whole = all(isinstance(number, Integral) for number in self.numbers)
+        numbers = pl.Series(self.numbers, dtype=pl.Int64 if whole else pl.Float64, strict=False)
+        return text.replace_strict(pl.Series(self.words), numbers, default=None)
+
+    def __str__(self) -> str:
+        return ", ".join(map(repr, self.words))
+
+
+#: The type that grades are read as, or the words that they are written in.
+Grade: TypeAlias = type[pl.DataType] | Words
+
+
+def as_number(text: pl.Expr, dtype: Grade) -> pl.Expr:
+    """A text as a number, null where it is none."""
+    return dtype.number(text) if isinstance(dtype, Words) else text.cast(dtype, strict=False)
+
+
+def grade_wanted(grade: Grade) -> str:
+    """What a grade is to be, for a message."""
+    return f"a word with a number ({grade})" if isinstance(grade, Words) else "a number"
+
+
+def not_a_grade(value: pl.Expr, grade: Grade) -> pl.Expr:
     """True where a value read as `grade` holds no grade."""
     return value.is_null() if grade is pl.Int64 else value.is_finite().not_().fill_null(True)
 
 
-def whole_grades(grade: type[pl.DataType]) -> str:
+def whole_grades(grade: Grade) -> str:
     """The demand of a lazy reader that saw no fraction in the first lines, for a message."""
+    if isinstance(grade, Words):
+        return f" with grades {grade}"
     return " with whole grades like the first lines (read_qrels takes fractions)" if grade is pl.Int64 else ""
 
 
 def rows_of(
-    path: File, places: dict[str, int], dtypes: dict[str, type[pl.DataType]], bad: pl.Expr, problem: pl.Expr
+    path: File, places: dict[str, int], dtypes: Mapping[str, Grade], bad: pl.Expr, problem: pl.Expr
 ) -> pl.LazyFrame:
     """The lines of a file as data columns, with those of `Checked` beside them."""
-    data = [field(place).cast(dtypes.get(name, pl.String), strict=False).alias(name) for name, place in places.items()]
+    data = [as_number(field(place), dtypes.get(name, pl.String)).alias(name) for name, place in places.items()]
     lines = _lines(path).select(*data, pl.col(_FIELDS).list.len().alias(COUNT), NUMBER, TEXT, _FIELDS)
     holds_data = (pl.col(COUNT) > 0) & pl.col("query_id").str.starts_with("#").not_()
     return lines.with_columns(

@@ -1,0 +1,70 @@
+"""Grades in words, as NTCIR and ESCI have them, read by the numbers that a call gives them."""
+
+import polars as pl
+import pytest
+
+import polars_ir as ir
+from polars_ir.cli import main
+from polars_ir.errors import IRError, OptionError
+from polars_ir.files import read_qrels, scan_qrels
+
+GRADES = {"L2": 2, "L1": 1, "L0": 0}
+ROWS = [("q1", "a", 2), ("q1", "b", 0), ("q2", "c", 1)]
+WORDS = [(query, document, f"L{grade}") for query, document, grade in ROWS]
+
+FILES = {
+    "a.qrels": "".join(f"{query} 0 {document} {word}\n" for query, document, word in WORDS),
+    "a.csv": "query_id,doc_id,label\n" + "".join(f"{','.join(row)}\n" for row in WORDS),
+    "beir.tsv": "query-id\tcorpus-id\tscore\n" + "".join("\t".join(row) + "\n" for row in WORDS),
+    "a.letor": "".join(f"{word} qid:{query} 1:0 # docid = {document}\n" for query, document, word in WORDS),
+}
+
+
+@pytest.fixture(params=[*FILES, "a.parquet", "a.ndjson"])
+def file(request, tmp_path):
+    path = tmp_path / request.param
+    frame = pl.DataFrame(WORDS, schema=["query_id", "doc_id", "relevance"], orient="row")
+    if path.suffix == ".parquet":
+        frame.cast({"relevance": pl.Categorical}).write_parquet(path)
+    elif path.suffix == ".ndjson":
+        frame.write_ndjson(path)
+    else:
+        path.write_text(FILES[request.param])
+    return path
+
+
+def test_each_word_is_its_number_and_another_one_is_refused(file):
+    for read in (read_qrels, lambda *of, **how: scan_qrels(*of, **how).collect()):
+        found = read(file, grades=GRADES)
+        assert found.rows() == ROWS
+        assert found.dtypes[2] == pl.Int64
+        assert read(file, grades={**GRADES, "L1": 0.5})[:, 2].to_list() == [2.0, 0.0, 0.5]
+        with pytest.raises((IRError, pl.exceptions.PolarsError), match=r"L1|q2"):
+            read(file, grades={"L2": 2, "L0": 0})
+
+
+@pytest.mark.parametrize("grades", [{}, {"L2": "two"}, {1: 2}, {"L2": None}, "L2=2", {"L2": float("nan")}])
+def test_what_gives_words_no_numbers_is_refused(grades, tmp_path):
+    with pytest.raises(OptionError, match="grades must be a dict of the words"):
+        read_qrels(tmp_path / "a.qrels", grades=grades)
+
+
+def test_json_has_no_words(tmp_path):
+    (tmp_path / "a.json").write_text('{"q": {"d": 1}}')
+    with pytest.raises(OptionError, match="JSON has numbers, and no words"):
+        read_qrels(tmp_path / "a.json", grades=GRADES)
+
+
+def test_the_shell_takes_a_word_at_a_time(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name, text in {**FILES, "a.run": "q1 Q0 b 1 2 t\nq1 Q0 a 2 1 t\n"}.items():
+        (tmp_path / name).write_text(text)
+    grades = [word for pair in GRADES.items() for word in ("--grades", "{}={}".format(*pair))]
+    assert main(["evaluate", "a.run", "--qrels", "a.qrels", "-m", "RR", *grades]) == 0
+    assert capsys.readouterr().out == "run\tRR\na\t0.25\n"
+    assert main(["convert", "--qrels", "a.qrels", "b.qrels", *grades]) == 0
+    assert ir.read_qrels("b.qrels").rows() == ROWS
+    capsys.readouterr()
+    for wrong, says in (("L2", "L2 is no word with a number"), ("L2=2", "a word with a number ('L2'); got 'L0'")):
+        assert main(["evaluate", "a.run", "--qrels", "a.qrels", "-m", "RR", "--grades", wrong]) == 2
+        assert says in capsys.readouterr().err
