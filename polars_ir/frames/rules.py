@@ -192,38 +192,55 @@ def _told_apart_but_for_copies(rows: pl.DataFrame, keys: Sequence[str], columns:
     return apart if rows.select(*apart, *keys).is_duplicated().any() else []
 
 
+class KeyAdvice(NamedTuple):
+    """The advice for rows that `columns` distinguish: to `name` them, where no code is shown, and without `by`."""
+
+    name: str
+    without_code: str
+    keep: str
+
+
+PASSAGES = "(if passages, run.ir.deduplicate() keeps the best of each document)"
+ONE_OF_QRELS = "If {columns} judgments apart, such as those of days, keep one"
+SYSTEMS = "If {listed} names the systems, rename it"
+
+#: The advice by table; other tables are runs, of which one column may be that of systems where none is yet.
+KEY_ADVICE = {
+    "per_query": KeyAdvice(
+        "They are of several {listed}: keep one, or name what tells them apart",
+        "",
+        "They are of several {listed}: keep one, such as the last",
+    ),
+    "qrels": KeyAdvice(f"{ONE_OF_QRELS} or, where the run has it too, name that", ONE_OF_QRELS, ONE_OF_QRELS),
+}
+OF_RUN = KeyAdvice(
+    f"If {{columns}} rankings apart, such as days, name that {PASSAGES}",
+    "If {columns} rankings apart, evaluate each part; else {otherwise}",
+    f"If {{columns}} rankings apart, such as days, keep one {PASSAGES}",
+)
+OF_SYSTEMS = KeyAdvice(
+    f"{SYSTEMS}; if it tells rankings apart, such as days, give {{by}} {PASSAGES}",
+    f"{SYSTEMS} to 'run'; else {{otherwise}}",
+    f"{SYSTEMS} to 'run'; if it tells rankings apart, such as days, keep one {PASSAGES}",
+)
+
+
 def _keyed(table: str, apart: Sequence[str], names: Mapping[str, str], otherwise: str, given: Sequence[str]) -> Fix:
     """The advice for rows of one id that some columns tell apart: to name them, beside those that the call names."""
-    listed, key = ", ".join(map(repr, apart)), apart[0] if len(apart) == 1 and not given else [*given, *apart]
-    tell = "tells" if len(apart) == 1 else "tell"
+    key = apart[0] if len(apart) == 1 and not given else [*given, *apart]
     # Of whatever type they are, one of the values is the last.
     last = ").filter(".join(f"pl.col({name!r}) == pl.col({name!r}).max()" for name in apart)
     of_pandas = "][lambda rows: ".join(f"rows[{name!r}] == rows[{name!r}].max()" for name in apart)
     kept = Code.keeping(table, last, f"lambda rows: {of_pandas}")
-    if table == "per_query":
-        keep = Fix(f"They are of several {listed}: keep one, such as the last", kept)
-        words = f"They are of several {listed}: keep one, or name what tells them apart"
-        return Fix(words, Setting("by", key), without_by=keep)
-    if table == "qrels":
-        one = f"If {listed} {tell} judgments apart, such as those of days, keep one"
-        words = f"{one} or, where the run has it too, name that"
-        return Fix(words, Setting("by", key), without_code=one, without_by=Fix(one, kept))
-    passages = "(if passages, run.ir.deduplicate() keeps the best of each document)"
-    words = f"If {listed} {tell} rankings apart, such as days"
-    if "run" not in names and len(apart) == 1:
-        systems = f"If {listed} names the systems, rename it"
-        return Fix(
-            f"{systems}; if it tells rankings apart, such as days, give {option('by', key)} {passages}",
-            Code.renaming(table, {apart[0]: "run"}),
-            without_code=f"{systems} to 'run'; else {otherwise}",
-            without_by=Fix(f"{systems} to 'run'; if it tells rankings apart, such as days, keep one {passages}", kept),
-        )
-    return Fix(
-        f"{words}, name that {passages}",
-        Setting("by", key),
-        without_code=f"If {listed} {tell} rankings apart, evaluate each part; else {otherwise}",
-        without_by=Fix(f"{words}, keep one {passages}", kept),
+    may_be_systems = table not in KEY_ADVICE and "run" not in names and len(apart) == 1
+    code = Code.renaming(table, {apart[0]: "run"}) if may_be_systems else Setting("by", key)
+    advice = KEY_ADVICE.get(table, OF_SYSTEMS if may_be_systems else OF_RUN)
+    listed = ", ".join(map(repr, apart))
+    columns = f"{listed} {'tells' if len(apart) == 1 else 'tell'}"
+    name, without_code, keep = (
+        text.format(listed=listed, columns=columns, otherwise=otherwise, by=option("by", key)) for text in advice
     )
+    return Fix(name, code, without_code=without_code or None, without_by=Fix(keep, kept))
 
 
 def keys_perhaps(dtypes: Mapping[str, pl.DataType], known: Sequence[str]) -> list[str]:
