@@ -29,8 +29,13 @@ ir.ranks(run)
 ir.drift(run, by="day")
 ir.discriminative_power(run)
 assert_type(ir.summarize(run), pl.DataFrame)
-ir.evaluate(run, qrels, "AP", ties="never")  # type: ignore[call-overload]
-ir.evaluate(run, qrels, "AP", missed="zero")  # type: ignore[call-overload]
+assert_type(ir.summarize(per_query=run), pl.DataFrame)
+# Dicts of frames and nested dicts are taken, and so are rows.
+ir.evaluate({"a": run.lazy(), "b": run.lazy()}, qrels, "AP")
+ir.evaluate({"q": {"d": 1.0}}, {"q": {"d": 1}}, "AP")
+ir.evaluate([{"query_id": "q", "doc_id": "d", "score": 1.0}], {"q": {"d": 1}}, "AP")
+ir.evaluate(run, qrels, "AP", ties="never")  # type: ignore[arg-type]
+ir.evaluate(run, qrels, "AP", missed="zero")  # type: ignore[call-arg]
 
 # So do the methods, of Polars,
 assert_type(ir.of(run).evaluate(qrels, ["nDCG@10"]), pl.DataFrame)
