@@ -146,7 +146,7 @@ def _with_judgments(relation: pl.LazyFrame, left_out: pl.LazyFrame, keys: list[s
 
 
 def _plan(pair: RunAndQrels, needs: Needs, judgments: Judgments | None) -> Plan:
-    """The way that is the fastest, or that takes the least memory, with the reason; no figure hangs on it.
+    """The way that is the fastest, or that takes the least memory, with the reason; results do not depend on it.
 
     By number where run and judgments are in memory, unless they are small, or the run is so large, and so few of it is
     judged, that to count is faster than to number its rows. Otherwise by a plan: by sorting of small tables, where it

@@ -29,15 +29,14 @@ class CanonicalFrame:
 
     `sources` are frames that follow one another, each with its own expressions by canonical name. `select` builds a
     plan of just the columns that are needed: from one plan of all columns, shared by every pass over the run, the
-    optimizer would keep the whole run in memory. `per` is the column that distinguishes
-    several judgments of a document, if there are such. Without document ids (`numbered`) rows have numbers in their
-    place, which are no order of documents.
+    optimizer would keep the whole run in memory. `per` is the column that distinguishes several judgments of a
+    document, if there are any. Without document ids (`numbered`) rows have numbers in their place, which are no order
+    of documents.
 
-    `by`: extra ranking keys, such as a date column. `eager` is true of rows in memory, `rows` their
-    number (0 for a LazyFrame, whose rows are not counted yet). `keys` are the columns that make a ranking one ranking:
-    `by`, the system where there are several, and last the query; `document` are those of a row of it. `columns` are the
-    canonical ones, and the others under their own names. `source_names` has the names of system and query in results,
-    by their roles, and `roles` is its inverse.
+    `by`: extra ranking keys, such as a date column. `keys`: all of them, the system where there are several and last
+    the query; `document`: those of a row. `eager` is true of rows in memory, `rows` their number (0 for a LazyFrame).
+    `columns` are the canonical ones, and the others under their own names. `source_names` has the names of system and
+    query in results, by their roles, and `roles` is its inverse.
     """
 
     about: str

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-#: From so many rows on, texts are put in order by numbers.
+#: Minimum number of rows for ordering texts by numbers.
 MANY = 10_000
 
 #: The first node of a plan that groups rows, and whether it takes them as they come.
@@ -35,7 +35,7 @@ def known_order(rows: pl.LazyFrame, keys: Sequence[str]) -> list[str]:
 
 
 def numbered(rows: pl.DataFrame, ids: str) -> pl.DataFrame:
-    """The rows with `NUMBER`, which orders ids as they are ordered themselves, and tells them apart.
+    """The rows with `NUMBER`, a number that orders ids as they are ordered themselves, different for different ids.
 
     Of many texts it is a number of eight of their bytes, by which they are in order in a tenth of the time.
     """
@@ -54,7 +54,7 @@ def numbered(rows: pl.DataFrame, ids: str) -> pl.DataFrame:
         number = number.str.pad_end(len(shared) + 8, "\0")
     number = number.cast(pl.Binary).bin.slice(start, 8).bin.reinterpret(dtype=pl.UInt64, endianness="big")
     rows = rows.with_columns(number.alias(NUMBER))
-    return rows if same_length and longest <= start + 8 else _told_apart(rows, ids)
+    return rows if same_length and longest <= start + 8 else _distinct(rows, ids)
 
 
 def _shared_start(texts: pl.Series) -> str:
@@ -62,8 +62,8 @@ def _shared_start(texts: pl.Series) -> str:
     return os.path.commonprefix([str(texts.min()), str(texts.max())])  # noqa: RUF071  # texts, and no paths
 
 
-def _told_apart(rows: pl.DataFrame, ids: str) -> pl.DataFrame:
-    """The rows with other numbers where ids of one number differ, which only more of their bytes tell apart."""
+def _distinct(rows: pl.DataFrame, ids: str) -> pl.DataFrame:
+    """The rows with new numbers where different ids share one, since they differ in later bytes only."""
     texts = rows.select(NUMBER, ids).sort(NUMBER)
     differ = (pl.col(NUMBER) == pl.col(NUMBER).shift()) & (pl.col(ids) != pl.col(ids).shift())
     several = texts.filter(differ)[NUMBER].unique()

@@ -90,7 +90,7 @@ def guard(
     succeed fails inside the engine, without a Python callback, and its error quotes the name of the column and
     some values, which are the `key` of wrong rows.
 
-    Every column hangs on it: one that did not could be read alone, and a filter on it, such as Polars makes of what a
+    Every column depends on it: one that did not could be read alone, and a filter on it, such as Polars makes of what a
     join needs, would be moved to the scan and leave wrong rows out unseen.
     """
     of_key, shown = ("", pl.lit("a row")) if key is None else (f"{EXAMPLES} {key}", pl.col(key).cast(pl.String))
@@ -166,7 +166,7 @@ def check_duplicates(
 
 
 def telling_apart(rows: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """The first of some columns that tells rows with the same keys apart; else those that are needed to, together."""
+    """The smallest set of columns that makes the keys unique: one, or those that do together."""
 
     def tell(names: Sequence[str]) -> bool:
         # A key that few rows lack is one, and they are another error.

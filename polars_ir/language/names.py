@@ -181,8 +181,8 @@ def name(measure: OneMeasure, *, names: Names = "canonical") -> str:
     Raises
     ------
     IRError
-        For several measures, an aggregation that is no measure of the catalogue, and parameters that no such name
-        tells: expressions, in SQL also maps, tuples and texts of one's own.
+        For several measures, an aggregation that is no measure of the catalogue, and parameters that no name holds:
+        expressions, in SQL also maps, tuples and texts of one's own.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def _canonical_name(call: MeasureCall) -> str:
     text = info_of(call).column(call.arguments)
     if not _is_read_as(text, call):
         raise MeasureError(
-            f"{text!r} has a parameter that is an expression, which its name does not tell.",
+            f"{text!r} cannot be named: a parameter is an expression.",
             fix=Fix("Put its values into a column first, and name that", Code("gains='column'", "")),
         )
     return text

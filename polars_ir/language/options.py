@@ -34,11 +34,11 @@ from polars_ir.extras import extra_of
 
 T = TypeVar("T")
 
-#: The message of a call that would never end: the threads of Polars do not go with a fork.
-FORKED = "this process is a fork of one that had used Polars, whose threads do not go with it: a call would never end."
+#: The message of a call in a fork, which would hang.
+FORKED = "Polars was used before this process forked; its threads do not survive a fork, so this call would hang."
 SPAWN = Fix("Start processes anew", Code("multiprocessing.get_context('spawn')"))
 
-#: No number is larger, so that those of a calculation with its square are numbers too.
+#: Largest accepted number; its square is still finite.
 LARGEST = 1e100
 
 #: No probability is smaller, so that its complement, and that of a share of it, is below 1.
@@ -177,7 +177,7 @@ def each_once(names: str | Iterable[str] | None) -> list[str]:
 
 
 def keys_named(by: str | Iterable[str] | None, of: str = "the run") -> list[str]:
-    """The columns of a table that tell its rows apart, as a call names them; an `OptionError` for what names none."""
+    """The key columns of a table, as a call names them; an `OptionError` for what names none."""
     return each_once(check("by", by, or_none(columns(of))))
 
 

@@ -154,8 +154,8 @@ def strictly(result: pl.LazyFrame, pair: RunAndQrels, *, missing: str) -> pl.Laz
         if checks.select(pl.len()).collect().item() == 0:
             raise DataError(f"run {NO_ROWS}.", fix=LOOK)
         return result
-    # The result hangs on a column of what was checked, which the optimizer would else leave out; also an empty one, of
-    # which there is then a row without a query.
+    # The result depends on a column of what was checked, which the optimizer would else leave out; so does an empty
+    # one, of which there is then a row without a query.
     each = pl.lit(1).alias(EACH)
     counted = checks.select(pl.col("n_met").count().alias(COUNTED), each)
     joined = counted.join(result.with_columns(each), on=EACH, how="left")

@@ -129,14 +129,14 @@ def update(
     run, measured, needs = resolved(run, qrels, [measure.expression for measure in as_named], options)
     if not needs.kind.by_document:
         raise OptionError(f"of {needs.kind.name} are evaluated as a whole, by evaluate.", about="measures")
-    # The order of ties hangs on all measures together.
+    # The order of ties depends on all measures together.
     ordered: Evaluating = {**options, "ties": needs.ties}
     as_one: Evaluating = {**ordered, **NEUTRAL, "names": "canonical", "provenance": False, "strict": False}
     pair = align(run, qrels, per=needs.per, by=needs.by)
     keys = pair.run.keys
     queries, text = _as_they_are(pair, measured, ordered)
     rows = _rows_of(per_query_table(stored, "stored"), pair.run)
-    # Bounds hang on the highest grade of all, and rows without ids of documents are ranked by all measures together.
+    # Bounds depend on the highest grade of all, and rows without ids of documents are ranked by all measures together.
     apart = not (options["bounds"] or pair.run.numbered)
     before = _made_alike(rows, keys, text, [each for each in as_named if apart and _is_of_its_query(each)])
     figures = _figures(pair, (run, qrels, as_named), queries, before, as_one)
@@ -235,7 +235,7 @@ def _made_alike(
 
 
 def _is_of_its_query(measure: ResolvedMeasure) -> bool:
-    """True for a measure that its name tells whole, and whose value for a query hangs on no other query."""
+    """True for a measure fully determined by its name and computed per query."""
     if measure.call is None or not info_of(measure.call).ours or "judged_elsewhere" in columns_read([measure]):
         return False
     try:

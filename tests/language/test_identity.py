@@ -68,5 +68,5 @@ os.waitpid(pid, 0)
 def test_a_fork_of_a_process_that_was_used_says_so_and_does_not_wait():
     command = [sys.executable, "-c", FORKING]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=900, check=True, encoding="utf-8")  # noqa: S603  # our own
-    assert ran.stdout.startswith("this process is a fork of one that had used Polars")
+    assert ran.stdout.startswith("Polars was used before this process forked")
     assert "get_context('spawn')" in ran.stdout
