@@ -12,6 +12,7 @@ from polars_ir.engine.relation import Plan
 from polars_ir.fusion import Complementarity, Method, TunedFusion
 from polars_ir.language.names import Measures
 from polars_ir.per_query.shared.options import (
+    Averaging,
     Comparing,
     Discriminating,
     Gating,
@@ -436,7 +437,7 @@ class IRNamespace(Generic[_FrameT_co]):
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Matthews correlation coefficient: how well being among the first k goes with being relevant, from -1 to 1."""
-    def mean(self, *, by: Any = None, weights: Any = None, average: Literal["macro", "micro"] = "macro") -> _FrameT_co:
+    def mean(self, **options: Unpack[Averaging]) -> _FrameT_co:
         """The mean of every measure over the queries: one row per system."""
     def n_nonrelevant_judged_retrieved(
         self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]
@@ -766,15 +767,7 @@ class IRNamespace(Generic[_FrameT_co]):
         self, qrels: Any = None, *, k: int | Iterable[int] | None = None, rel: float = 1, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
         """Success: whether any of the first k documents is relevant, also called hit rate and top-k accuracy."""
-    def summarize(
-        self,
-        *,
-        by: Any = None,
-        weights: Any = None,
-        cluster: Any = None,
-        strata: Any = None,
-        **options: Unpack[Summarizing],
-    ) -> _FrameT_co:
+    def summarize(self, **options: Unpack[Summarizing]) -> _FrameT_co:
         """Mean, spread and confidence interval of every measure over the queries: one row per system and measure."""
     def to_metrics(
         self, *, by: Any = None, names: Literal["canonical", "sql"] = "sql", sep: str = "/"

@@ -5,29 +5,17 @@ Conventions: a null is a query for which a measure is undefined, and left out.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, Literal
+from typing import Unpack
 
-import polars as pl
-
-from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.table_types import FrameT, Table
-from polars_ir.language.names import canonical_name
-from polars_ir.language.options import check, one_of, public
-from polars_ir.per_query.provenance import warn_of_several
-from polars_ir.per_query.shared.averages import (
-    Averaging,
-    denominators,
-    mean_of,
-)
-from polars_ir.per_query.shared.measures import warn_of_attributes
-from polars_ir.per_query.shared.queries import queries_of
+from polars_ir.language.options import public
+from polars_ir.per_query.shared import estimators
+from polars_ir.per_query.shared.options import Averaging
+from polars_ir.per_query.shared.queries import sampled
 
 
-@public()
-def mean(
-    per_query: Table[FrameT], *, by: Any = None, weights: Any = None, average: Literal["macro", "micro"] = "macro"
-) -> FrameT:
+@public(Averaging)
+def mean(per_query: Table[FrameT], **options: Unpack[Averaging]) -> FrameT:
     """The mean of every measure over the queries: one row per system.
 
     The macro average is sum(w * value) / sum(w), where w is 1 without weights. The micro average pools the counts of
@@ -45,15 +33,6 @@ def mean(
     per_query
         What `evaluate` returned: a query column, `run` where there are several, and measures in numeric or Boolean
         columns; others are left out. Numbers that are probably no measures, such as years, give a warning.
-    by
-        Slices of the queries, each with means of its own: columns of `per_query`, by name, or a frame with a query
-        column and the columns to slice by.
-    weights
-        The weight of each query, such as how often it is asked: a column of `per_query`, by name, or a frame with a
-        query column and one other. Numbers from 0 on; a query of weight 0 is left out.
-    average
-        `"macro"`, the mean over the queries, or `"micro"`, over their pooled counts. A micro average needs the counts
-        beside the measures: `ir.evaluate(run, qrels, ["R@100", "NumRel"])`; the frame may hold nothing else.
 
     Returns
     -------
@@ -80,21 +59,5 @@ def mean(
     >>> ir.mean(recalls, average="micro").item()  # 2 of 4 relevant documents
     0.5
     """
-    check("average", average, one_of("macro", "micro"))
-    queries = queries_of(per_query, by=by, weights=weights)
-    warn_of_attributes(queries.table, queries.measures)
-    if PROVENANCE in queries.table.columns:
-        warn_of_several(queries.table, queries.measures)
-    weight_of = dict.fromkeys(queries.measures, queries.weight)
-    if average == "micro":
-        counts = denominators(queries.measures, queries.table.columns)
-        times = 1.0 if queries.weight is None else pl.col(queries.weight)
-        pooled = [(count * times).alias(f"polars_ir: out of {measure}") for measure, count in counts.items()]
-        known = {canonical_name(name): pl.col(name) for name in queries.measures}
-        queries = replace(queries, rows=queries.rows.with_columns(**known).with_columns(pooled))
-        weight_of = {measure: f"polars_ir: out of {measure}" for measure in counts}
-    means = []
-    for measure, weight in weight_of.items():
-        averaging = Averaging.of(measure, queries.table.columns, in_order=queries.in_order)
-        means.append(mean_of(averaging, weight).alias(measure))
-    return queries.table.give_back(queries.named(queries.means(means), weight_of), per_query)
+    queries = sampled(per_query, options)
+    return queries.table.give_back(estimators.means(queries, options["average"]), per_query)

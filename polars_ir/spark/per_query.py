@@ -22,7 +22,7 @@ from polars_ir.per_query.drift import course_of
 from polars_ir.per_query.gate import judged_change
 from polars_ir.per_query.mean import mean as mean_locally
 from polars_ir.per_query.shared.measures import Measures
-from polars_ir.per_query.shared.options import Comparing, Gating, Grouping, Slicing, Summarizing
+from polars_ir.per_query.shared.options import Comparing, Estimating, Gating, Grouping, Slicing
 from polars_ir.per_query.shared.queries import Queries
 from polars_ir.per_query.shared.sums import Executor, Query, WideSchema
 from polars_ir.per_query.summarize import summarize as summarize_locally
@@ -75,9 +75,9 @@ def mean(
     return _summed(mean_locally, per_query, {"by": by, "weights": weights, "average": average})
 
 
-@public(Summarizing)
+@public(Estimating)
 def summarize(
-    per_query: DataFrame, *, by: Columns = None, weights: str | None = None, **options: Unpack[Summarizing]
+    per_query: DataFrame, *, by: Columns = None, weights: str | None = None, **options: Unpack[Estimating]
 ) -> DataFrame:
     """Mean, spread and confidence interval of every measure on Spark: one row per system and measure.
 

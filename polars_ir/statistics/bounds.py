@@ -12,8 +12,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy import optimize, special
+from scipy import optimize
 
+from polars_ir.statistics import student
 from polars_ir.statistics.randomisation import CELLS, ROUNDING, Floats
 
 #: So many values must lie below both mean and median for a bound by Student's t. With fewer, what has not been seen
@@ -68,7 +69,7 @@ class Tail(NamedTuple):
         be without skewness (https://doi.org/10.1111/j.2517-6161.1992.tb01878.x); a skewness above 0 raises nothing.
         There are as many degrees of freedom as values below mean and median, less one, since these tell of the tail.
         """
-        t = float(special.stdtrit(self.below - 1, 1 - alpha))
+        t = student.quantile(1 - alpha, self.below - 1)
         if g := min(0.0, self.skewness):
             inner = g * (t - g / 6)
             # Near 0, the difference of a cube root and 1 would be all rounding.
@@ -79,7 +80,7 @@ class Tail(NamedTuple):
         """The p of the hypothesis that the true mean is `mean` or less."""
         g = min(0.0, self.skewness)
         t = (self.mean - mean) * math.sqrt(self.n) / self.std
-        return float(special.stdtr(self.below - 1, -(t + g * (t**2 / 3 + 1 / 6) + g**2 * t**3 / 27)))
+        return student.below(-(t + g * (t**2 / 3 + 1 / 6) + g**2 * t**3 / 27), self.below - 1)
 
 
 def lower_bound(values: Floats, kind: str, *, lowest: float, alpha: float) -> float | None:

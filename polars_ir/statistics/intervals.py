@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from polars_ir.statistics import student
 from polars_ir.statistics.bounds import BOUNDS, lower_bound
 from polars_ir.statistics.randomisation import CELLS, ROUNDING, Draws, Floats, all_flips, counted, random_flips
 from polars_ir.statistics.samples import Ends, Values
@@ -356,7 +357,7 @@ def _halves(columns: Floats, flips: Iterable[NDArray[np.uint8]]) -> Iterator[tup
 ESTIMATORS: dict[str, Estimator] = {
     **{kind: _by_bounds(kind) for kind in BOUNDS},
     "normal": _by_standard_error(lambda share, _: stats.norm.ppf(share)),
-    "t": _by_standard_error(stats.t.ppf),
+    "t": _by_standard_error(student.quantile),
     **{kind: _bootstrap(kind) for kind in ("percentile", "BCa")},
     "bootstrap-t": _bootstrap_t,
     "randomisation": _by_flips,

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy import optimize, special, stats
 
+from polars_ir.statistics import student
 from polars_ir.statistics.bounds import LEAST_BELOW, chance_below, log_wealth, lower_bound
 from polars_ir.statistics.randomisation import CELLS, Draws, Floats
 
@@ -72,8 +73,7 @@ def _lowest(is_enough: Callable[[int], bool], most: int = MOST_QUERIES) -> int |
 
 def power_of(effect: float, n_queries: int, *, alpha: float, alternative: str = "two-sided") -> float:
     """The power of n queries for an effect, by the noncentral t, as statsmodels has it without importing pandas."""
-    # As `scipy.stats.t.isf` has it, whose checks take fifty times as long.
-    limit = -float(special.stdtrit(n_queries - 1, alpha / 2 if alternative == "two-sided" else alpha))
+    limit = -student.quantile(alpha / 2 if alternative == "two-sided" else alpha, n_queries - 1)
     noncentrality = effect * math.sqrt(n_queries)
     with np.errstate(all="ignore"):
         achieved = 1 - float(special.nctdtr(n_queries - 1, noncentrality, limit))
@@ -85,7 +85,7 @@ def power_of(effect: float, n_queries: int, *, alpha: float, alternative: str = 
     if alternative == "two-sided":
         return power_of(effect, n_queries, alpha=alpha / 2, alternative="larger")
     # ... nor where the noncentrality is so large that the statistic is hardly anything else.
-    return float(effect * math.sqrt(n_queries) > -special.stdtrit(n_queries - 1, alpha))
+    return float(effect * math.sqrt(n_queries) > -student.quantile(alpha, n_queries - 1))
 
 
 def smallest_effect(n_queries: int, *, alpha: float, power: float) -> float:
@@ -104,7 +104,7 @@ def pilot_power(differences: Floats, difference: float, n_queries: int, *, alpha
     """The power of a two-sided t of n queries for a mean difference, by a pilot's differences from their mean."""
     if n_queries >= NORMAL_FROM:
         return power_of(difference / float(differences.std(ddof=1)), n_queries, alpha=alpha)
-    limit, n_significant = -float(special.stdtrit(n_queries - 1, alpha / 2)), 0
+    limit, n_significant = -student.quantile(alpha / 2, n_queries - 1), 0
     for drawn in _samples(differences - differences.mean() + difference, n_queries, Draws(SAMPLES, seed)):
         errors = drawn.std(axis=1, ddof=1) / math.sqrt(n_queries)
         n_significant += int((np.abs(drawn.mean(axis=1)) > limit * errors).sum())

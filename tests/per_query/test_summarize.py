@@ -12,7 +12,7 @@ from suite import examples
 
 import polars_ir as ir
 from polars_ir.language.names import taken_apart
-from polars_ir.per_query.shared.averages import student
+from polars_ir.statistics.student import quantiles
 
 EXACT = {"abs": 1e-12, "rel": 1e-12}
 #: The frequency of a query is no measure, as a warning says where it is not named as a weight.
@@ -477,7 +477,7 @@ def test_a_measure_without_ends_and_values_beyond_them_have_the_interval_of_t():
 def test_the_quantiles_of_t_are_those_of_scipy(alpha):
     stats = pytest.importorskip("scipy.stats")
     degrees = [*range(1, 130), 200, 1000, 10**6]
-    found = pl.select(student(alpha, pl.lit(pl.Series([0, *degrees])))).to_series().to_list()
+    found = pl.select(quantiles(alpha, pl.lit(pl.Series([0, *degrees])))).to_series().to_list()
     assert found[0] is None
     assert found[1:] == pytest.approx(stats.t.isf(alpha / 2, degrees).tolist(), rel=1e-8)
 

@@ -62,8 +62,8 @@ NAMED = {
     "polars_ir.fusion": "Complementarity, Method, TunedFusion",
     "polars_ir.language.names": "Measures",
     "polars_ir.per_query.shared.options": (
-        "Comparing, Discriminating, Gating, Grouping, Marking, Ranking, RankingBySlice, Risking, Slicing, Summarizing, "
-        "Testing, Tying"
+        "Averaging, Comparing, Discriminating, Gating, Grouping, Marking, Ranking, RankingBySlice, Risking, Slicing, "
+        "Summarizing, Testing, Tying"
     ),
     "polars_ir.reports.experiment": "Reporting",
     "polars_ir.reports.report": "Report",

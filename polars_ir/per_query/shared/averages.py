@@ -8,7 +8,6 @@ is the name of a column.
 
 from __future__ import annotations
 
-import functools
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -31,9 +30,6 @@ AT_END = 1e-12
 
 #: Pseudo-queries added; with fewer, coverage of 95 % intervals drops below .93 for some proportions.
 ADDED = 2
-
-#: Up to so many degrees of freedom quantiles of t are found one by one.
-EXACT = 100
 
 #: The share of queries that as many with equal weights must be worth for an interval by weights; and that of fewer
 #: than so many, whose weights are alike by chance.
@@ -143,8 +139,10 @@ def bounded_interval_of(averaging: Averaging, alpha: float) -> dict[str, pl.Expr
 
     Of the columns of `moments_of`. Values that are all the same have no interval of Student's.
     """
+    from polars_ir.statistics import student
+
     mean, error = pl.col(MEAN), pl.col(ERROR)
-    half = pl.when(pl.col(LOWEST) < pl.col(HIGHEST)).then(student(alpha, pl.col(DEGREES)) * error)
+    half = pl.when(pl.col(LOWEST) < pl.col(HIGHEST)).then(student.quantiles(alpha, pl.col(DEGREES)) * error)
     by_t, between = (mean - half, mean + half), averaging.between
     if not all(map(math.isfinite, between)):
         return ends(averaging, *by_t)
@@ -154,48 +152,6 @@ def bounded_interval_of(averaging: Averaging, alpha: float) -> dict[str, pl.Expr
         pl.when(is_inside).then(inside).otherwise(outside) for inside, outside in zip(bounded, by_t, strict=True)
     )
     return ends(averaging, low, high)
-
-
-def student(alpha: float, df: pl.Expr) -> pl.Expr:
-    """The quantile of Student's t that |t| is beyond with a probability of alpha; null below one degree of freedom.
-
-    Above `EXACT` degrees it is Fisher and Cornish's expansion, which is right to the tenth digit there (Abramowitz &
-    Stegun, 26.7.5).
-    """
-    z = NormalDist().inv_cdf(1 - alpha / 2)
-    parts = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
-    )
-    expansion = pl.sum_horizontal(pl.lit(z), *(part / df**power for power, part in enumerate(parts, 1)))
-    exact = df.replace_strict(_quantiles(alpha), default=None, return_dtype=pl.Float64)
-    return pl.when(df > EXACT).then(expansion).otherwise(exact)
-
-
-@functools.cache
-def _quantiles(alpha: float) -> dict[int, float]:
-    """The quantiles of t for few degrees of freedom, found by halving the angle whose tangent is t / sqrt(df)."""
-    quantiles = {}
-    for df in range(1, EXACT + 1):
-        low, high = 0.0, math.pi / 2
-        for _ in range(60):
-            angle = (low + high) / 2
-            low, high = (angle, high) if _chance_within(angle, df) < 1 - alpha else (low, angle)
-        quantiles[df] = math.tan(low) * math.sqrt(df)
-    return quantiles
-
-
-def _chance_within(angle: float, df: int) -> float:
-    """The chance of |t| to be below sqrt(df) tan(angle) (Abramowitz & Stegun, 26.7.3 and 26.7.4)."""
-    cosine, odd = math.cos(angle), df % 2
-    terms = [1.0] if df > 1 else []
-    for k in range(2 + odd, df, 2):
-        terms.append(terms[-1] * cosine**2 * (k - 1) / k)
-    if not odd:
-        return math.sin(angle) * sum(terms)
-    return 2 / math.pi * (angle + math.sin(angle) * cosine * sum(terms))
 
 
 def wilson(

@@ -7,16 +7,23 @@ needs these is an error of a sample of moments, which says what to take instead.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import polars as pl
+
 from polars_ir.errors import InputTypeError, option
+from polars_ir.language.names import canonical_name
+from polars_ir.language.words import total
+from polars_ir.per_query.shared import averages
+from polars_ir.per_query.shared.averages import DEGREES, ERROR, HIGHEST, LOWEST, MOMENTS, SHARE, Averaging
 from polars_ir.per_query.shared.options import BOUNDED
+from polars_ir.per_query.shared.queries import VALUE, Queries
 from polars_ir.per_query.shared.tests import OF_MEDIANS, PairedTest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from polars_ir.per_query.shared.pairs import Pairs
     from polars_ir.statistics.bounds import Tail
     from polars_ir.statistics.intervals import Estimate
@@ -26,6 +33,141 @@ if TYPE_CHECKING:
 
 #: The reason why a size of effect is null.
 NO_RANKS = "rank_biserial needs the values of queries: collect them"
+
+
+#: The columns that `summarize` makes.
+MADE = ("measure", "mean", "std", "low", "high", "n_queries", "n_effective", "note")
+
+#: The columns of intervals of values in memory.
+INTERVAL = {"low": pl.Float64, "high": pl.Float64, "note": pl.String}
+
+#: The note where weights are so unequal that no interval holds.
+UNEQUAL = (
+    f"weights so unequal (n_effective below {averages.LEAST_EFFECTIVE} n_queries, or {averages.LEAST_OF_FEW} of fewer "
+    f"than {averages.FEW_WEIGHTS}) have no interval that holds: "
+    "draw queries by their weight, and leave weights out"
+)
+
+#: The note on values without a spread, of a measure without bounds.
+SAME = "all values are the same"
+
+#: The intervals by expressions, which need no SciPy and no values in memory.
+BY_EXPRESSIONS = ("auto", "normal")
+
+
+def means(queries: Queries, average: str) -> pl.LazyFrame:
+    """The mean of each measure for each slice and system."""
+    weight_of: dict[str, str | None] = dict.fromkeys(queries.measures, queries.weight)
+    if average == "micro":
+        counts = averages.denominators(queries.measures, queries.table.columns)
+        times = 1.0 if queries.weight is None else pl.col(queries.weight)
+        pooled = [(count * times).alias(f"polars_ir: out of {measure}") for measure, count in counts.items()]
+        known = {canonical_name(name): pl.col(name) for name in queries.measures}
+        queries = replace(queries, rows=queries.rows.with_columns(**known).with_columns(pooled))
+        weight_of = {measure: f"polars_ir: out of {measure}" for measure in counts}
+    found = []
+    for measure, weight in weight_of.items():
+        averaging = Averaging.of(measure, queries.table.columns, in_order=queries.in_order)
+        found.append(averages.mean_of(averaging, weight).alias(measure))
+    return queries.named(queries.means(found), weight_of)
+
+
+def summaries(queries: Queries, options: Mapping[str, Any]) -> pl.LazyFrame:
+    """A row per slice, system and measure, in the order of the measures."""
+    note_of_queries, columns = queries.note(), queries.table.columns
+    queries = queries.of_clusters(lambda measure: averages.mean_of(Averaging.of(measure, columns)))
+    interval, kinds = options["interval"], _kinds(queries)
+    if interval in BY_EXPRESSIONS:
+        z = NormalDist().inv_cdf((1 + (1 - options["alpha"])) / 2)
+        samples = [(queries.below_each_other(names), kind) for kind, names in kinds]
+        if interval == "auto":
+            rows = [_bounded(sample, kind, options["alpha"]) for sample, kind in samples]
+        else:
+            rows = [_summary(sample, kind, **averages.interval_of(kind, z, sample.weight)) for sample, kind in samples]
+    elif queries.table.eager:
+        rows = [_with_interval(queries.below_each_other(names), kind, options) for kind, names in kinds]
+    else:
+        raise InputTypeError.lazy(f"ir.summarize with {option('interval', interval)}", option("interval", "auto"))
+    found = pl.concat(rows).sort(pl.col("measure").cast(pl.Enum(queries.measures)), maintain_order=True)
+    # What shows no spread does not show either that there is none.
+    note = pl.coalesce("note", pl.when(pl.col("low") == pl.col("high")).then(pl.lit(SAME)))
+    holds = pl.col("low") < pl.col("high")
+    if queries.weight is not None and queries.stratum is None:
+        are_few = pl.col("n_queries") < averages.FEW_WEIGHTS
+        least = pl.when(are_few).then(averages.LEAST_OF_FEW).otherwise(averages.LEAST_EFFECTIVE)
+        unequal = pl.col("n_effective") < least * pl.col("n_queries")
+        holds &= ~unequal
+        note = pl.coalesce("note", pl.when(unequal).then(pl.lit(UNEQUAL)), note)
+    low, high = (pl.when(holds).then(end) for end in ("low", "high"))
+    summary = queries.named(found.with_columns(low=low, high=high, note=note), MADE)
+    if note_of_queries is None:
+        return summary
+    both = pl.concat_str("note", pl.lit(note_of_queries), separator="; ", ignore_nulls=True)
+    return summary.with_columns(note=both)
+
+
+def _kinds(queries: Queries) -> Iterator[tuple[Averaging, list[str]]]:
+    """The measures that are averaged alike, which are summarized together: a plan a measure is slow to optimize."""
+    kinds: dict[Averaging, list[str]] = {}
+    for measure in queries.measures:
+        averaging = Averaging.of(measure, queries.table.columns, in_order=queries.in_order)._replace(column=VALUE)
+        kinds.setdefault(averaging, []).append(measure)
+    yield from kinds.items()
+
+
+def _summary(sample: Queries, averaging: Averaging, **others: pl.Expr) -> pl.LazyFrame:
+    """A row per slice, system and measure, with other aggregations."""
+    return sample.means(
+        mean=averages.mean_of(averaging, sample.weight),
+        std=averages.std_of(averaging, sample.weight),
+        **others,
+        n_queries=averages.averaged(averaging, sample.weight).count(),
+        n_effective=averages.n_effective_of(averaging, sample.weight),
+        note=averages.note_of(averaging, sample.weight),
+    )
+
+
+def _bounded(sample: Queries, averaging: Averaging, alpha: float) -> pl.LazyFrame:
+    """The summary with Wilson's interval."""
+    moments = averages.moments_of(averaging, sample.weight)
+    if sample.stratum is not None:
+        rows = averages.with_shares_of_variance(sample.rows, averaging, sample.weight, sample.stratum, sample.keys)
+        moments[ERROR] = total(pl.col(SHARE).drop_nulls()).sqrt().fill_nan(None)
+        value = averages.averaged(averaging, sample.weight)
+        strata = pl.col(sample.stratum).filter(value.is_not_null()).n_unique()
+        moments[DEGREES] = value.count().cast(pl.Int64) - strata.cast(pl.Int64)
+        sample = replace(sample, rows=rows)
+    summary = _summary(sample, averaging, **moments)
+    if sample.stratum is not None:
+        alone = (pl.col("n_queries") > 1) & pl.col(ERROR).is_null()
+        summary = summary.with_columns(note=pl.when(alone).then(pl.lit("a stratum of one query")).otherwise("note"))
+    summary = summary.with_columns(**averages.bounded_interval_of(averaging, alpha))
+    without_spread = pl.col("low").is_null() & (pl.col(LOWEST) == pl.col(HIGHEST))
+    summary = summary.with_columns(note=pl.coalesce("note", pl.when(without_spread).then(pl.lit(SAME))))
+    return summary.drop(MOMENTS)
+
+
+def _with_interval(sample: Queries, averaging: Averaging, options: Mapping[str, Any]) -> pl.LazyFrame:
+    """The summary with intervals that expressions can not have."""
+    from polars_ir.statistics.randomisation import Draws
+    from polars_ir.statistics.samples import Values
+
+    value = averages.averaged(averaging, sample.weight)
+    lists = {"values": value.drop_nulls()}
+    if sample.weight is not None:
+        lists["weights"] = pl.when(value.is_not_null()).then(pl.col(sample.weight)).drop_nulls()
+    # In the order in which the intervals are found: measures of several slices stand among each other.
+    rows = _summary(sample, averaging, **lists).collect().sort("measure", maintain_order=True)
+    draws = Draws(options["resamples"], options["seed"])
+    found: list[Estimate] = []
+    for of_measure in rows.partition_by("measure", maintain_order=True):
+        values, *weights = ([each.to_numpy() for each in of_measure[name]] for name in lists)
+        weighed = zip(values, weights[0] if weights else [None] * len(values), strict=True)
+        samples = [Values(each, weight, averaging.between) for each, weight in weighed]
+        found += estimates(samples, options["interval"], options["alpha"], draws)
+    intervals = pl.DataFrame([(each.low, each.high, each.note) for each in found], INTERVAL, orient="row")
+    rows = rows.drop(*lists).with_columns(pl.coalesce("note", intervals["note"]), intervals["low"], intervals["high"])
+    return rows.lazy().with_columns(**averages.ends(averaging, pl.col("low"), pl.col("high")))
 
 
 class Procedure(NamedTuple):
@@ -62,8 +204,7 @@ def estimates(
 
 def _by_moments(sample: Sample, kind: str, alpha: float, advice: tuple[str, str | None]) -> Estimate:
     """The mean with the interval that moments make."""
-    from scipy import stats
-
+    from polars_ir.statistics import student
     from polars_ir.statistics.intervals import Estimate
 
     n, mean = sample.n, sample.mean
@@ -77,7 +218,7 @@ def _by_moments(sample: Sample, kind: str, alpha: float, advice: tuple[str, str 
     if kind not in ("t", "normal"):
         raise InputTypeError.lazy(*advice)
     share = 1 - alpha / 2
-    quantile = float(stats.t.ppf(share, n - 1) if kind == "t" else stats.norm.ppf(share))
+    quantile = student.quantile(share, n - 1) if kind == "t" else NormalDist().inv_cdf(share)
     half = quantile * sample.std / math.sqrt(n)
     return Estimate(mean, mean - half, mean + half, n)
 
@@ -120,14 +261,13 @@ def outcomes(of: Pairs, how: Procedure) -> list[Outcome]:
 
 def _tested(sample: Sample, how: Procedure) -> Outcome:
     """Student's t of moments, or the smaller p of both bounds."""
-    from scipy import special
-
     from polars_ir.statistics.significance import Outcome
+    from polars_ir.statistics.student import two_sided
 
     n, std = sample.n, sample.std
     t = sample.mean / std * math.sqrt(n) if n > 1 and std else None
     if how.test.name == "t":
-        return Outcome() if t is None else Outcome(t, 2 * float(special.stdtr(n - 1, -abs(t))))
+        return Outcome() if t is None else Outcome(t, two_sided(t, n - 1))
     tails = _tails(sample, ("ir.compare with test='auto'", option("test", "t")))
     return Outcome(t, min(1.0, 2 * min(tail.p_above(0.0) for tail in tails)) if tails else None)
 

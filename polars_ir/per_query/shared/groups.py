@@ -187,7 +187,8 @@ def against_groups(group: Moments, others: Sequence[Moments], together: Moments)
     as much as a smaller group's mean varies more.
     """
     import numpy as np
-    from scipy import stats
+
+    from polars_ir.statistics.student import two_sided
 
     means, k = np.array([other.mean for other in others]), len(others)
     of_values = together.variance
@@ -195,7 +196,7 @@ def against_groups(group: Moments, others: Sequence[Moments], together: Moments)
     variance = max(float(means.var(ddof=1)), drawn) * (1 + 1 / k) + max(0.0, of_values / group.n - drawn)
     mean, reference = group.mean, float(means.mean())
     t = (mean - reference) / math.sqrt(variance) if variance else 0.0
-    p = 2 * float(stats.t.sf(abs(t), k - 1))
+    p = two_sided(t, k - 1)
     means_of = {"mean": mean + group.shift, "rest_mean": reference + group.shift}
     return {**means_of, "difference": mean - reference, "statistic": t, "p": p}
 
@@ -206,7 +207,7 @@ def against_own(values: Floats, others: Floats) -> dict[str, Any]:
     The less sure of two tests: of the n differences, with n - 1 degrees of freedom, and, from four buckets on, of k
     buckets' means, with the variance s^2 (1 + 1/k) and k - 1 degrees.
     """
-    from scipy import stats
+    from polars_ir.statistics.student import two_sided
 
     n, k = others.shape
     differences = values - others.mean(axis=1)
@@ -218,7 +219,7 @@ def against_own(values: Floats, others: Floats) -> dict[str, Any]:
     for variance, degrees in spreads:
         if variance:
             t = figures["difference"] / math.sqrt(variance)
-            found.append((2 * float(stats.t.sf(abs(t), degrees)), t))
+            found.append((two_sided(t, degrees), t))
     if not found:
         return {**figures, "statistic": None, "p": None, "note": "all differences are the same"}
     p, t = max(found)

@@ -239,8 +239,41 @@ class Slicing(Grouping, total=False):
     ]
 
 
-class Summarizing(TypedDict, total=False):
-    """The interval of a mean, in `summarize`."""
+#: Slices of queries, and their weights.
+SLICES = Option(
+    None,
+    anything(),
+    "Slices of the queries, each with figures of its own: columns of `per_query`, by name, or a frame with a query "
+    "column and the columns to slice by.",
+)
+WEIGHTS = Option(
+    None,
+    anything(),
+    "The weight of each query, such as how often it is asked: a column of `per_query`, by name, or a frame with a "
+    "query column and one other. Numbers from 0 on; a query of weight 0 is left out. A bootstrap draws a query with "
+    "its weight.",
+)
+
+
+class Averaging(TypedDict, total=False):
+    """The options of `mean`."""
+
+    by: Annotated[Any, SLICES]
+    weights: Annotated[Any, WEIGHTS]
+    average: Annotated[
+        Literal["macro", "micro"],
+        Option(
+            "macro",
+            one_of("macro", "micro"),
+            "'macro', the mean over the queries, or 'micro', over their pooled counts. A micro average needs the "
+            'counts beside the measures: `ir.evaluate(run, qrels, ["R@100", "NumRel"])`; the frame may hold nothing '
+            "else.",
+        ),
+    ]
+
+
+class Estimating(TypedDict, total=False):
+    """The interval of a mean."""
 
     alpha: Annotated[
         float,
@@ -263,6 +296,33 @@ class Summarizing(TypedDict, total=False):
     ]
     resamples: Annotated[int, Option(10_000, whole(1, MOST_RESAMPLES), "How often a bootstrap draws.")]
     seed: Annotated[int, Option(0, whole(0), SEED)]
+
+
+class Summarizing(Estimating, total=False):
+    """The options of `summarize`."""
+
+    by: Annotated[Any, SLICES]
+    weights: Annotated[Any, WEIGHTS]
+    cluster: Annotated[
+        Any,
+        Option(
+            None,
+            anything(),
+            "What several queries have in common that are no sample of their own, such as the topic of variants: a "
+            "column of `per_query`, or a frame with a query column and one other. Each cluster counts once, as the "
+            "mean of its queries (their sum, for a measure that is added up), without weights.",
+        ),
+    ]
+    strata: Annotated[
+        Any,
+        Option(
+            None,
+            anything(),
+            "The groups from each of which so many queries were drawn, such as languages: as `cluster`. The interval "
+            "is of the spread within them, so for `interval='auto'`. With `weights`, a group counts as those of its "
+            "queries together, else as it has queries; a group of one query is an error.",
+        ),
+    ]
 
 
 class Gating(TypedDict, total=False):

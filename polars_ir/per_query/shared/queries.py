@@ -21,13 +21,14 @@ from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, Inpu
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.id_order import MANY, NUMBER, numbered
 from polars_ir.frames.kinds import aligned_series
-from polars_ir.frames.roles import note_of_structure
+from polars_ir.frames.roles import PROVENANCE, note_of_structure
 from polars_ir.frames.rules import Rule
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.options import LARGEST
+from polars_ir.per_query.provenance import warn_of_several
 from polars_ir.per_query.shared.attributes import column_for, with_attributes
 from polars_ir.per_query.shared.keys import QUERY, with_keys
-from polars_ir.per_query.shared.measures import Measures, measures_of
+from polars_ir.per_query.shared.measures import Measures, measures_of, warn_of_attributes
 from polars_ir.per_query.shared.plan_rows import rows_of_plan
 
 if TYPE_CHECKING:
@@ -202,6 +203,16 @@ def queries_of(
     # Guards of attributes do not keep the claim.
     ordered = ordered.set_sorted(*order) if order and repeated else ordered
     return Queries(table, names, ordered, systems, slices, weight, stratum, clustered_by, in_order)
+
+
+def sampled(per_query: Any, options: Mapping[str, Any]) -> Queries:
+    """The queries as a sample, by the options of a function that estimates means; it warns of unlike ones."""
+    named = {name: options[name] for name in ("by", "weights", "cluster", "strata") if name in options}
+    queries = queries_of(per_query, **named)
+    warn_of_attributes(queries.table, queries.measures)
+    if PROVENANCE in queries.table.columns:
+        warn_of_several(queries.table, queries.measures)
+    return queries
 
 
 def _are_in_order(rows: pl.DataFrame, systems: Sequence[str]) -> bool:
