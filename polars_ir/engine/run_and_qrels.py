@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from polars_ir.engine import tuning
-from polars_ir.errors import Code, ColumnError, Fix, closest, option
+from polars_ir.errors import Code, ColumnError, Fix, caller, closest, option
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import PreparedJudgments
 from polars_ir.frames.roles import could_be, find
@@ -104,6 +104,11 @@ def search_duplicates(table: CanonicalFrame) -> None:
     """Search a table in memory for several rows of a document."""
     others = list(itertools.filterfalse(table.names.__contains__, table.columns)) if table.about == "qrels" else []
     hint = _of_several(table.dtypes, others) if others and not table.per else ""
+    if table.about == "qrels" and not others and not table.per:
+        subtopics = (
+            option("qrels_format", "subtopics") if caller().kind == "shell" else "read_qrels(format='subtopics')"
+        )
+        hint = f"If they are a file's judgments of subtopics, or of judges, read it so: {subtopics}, or 'judges'."
     table.check_once(*table.keys, "doc_id", *table.per, hint=hint)
 
 

@@ -32,7 +32,7 @@ from polars_ir.files.finding.sources import (
 from polars_ir.files.formats import BY_NAME, READABLE, FormatName
 from polars_ir.files.formats.record import Role, Rows, Typed, Whole
 from polars_ir.files.formats.trec import TREC, last_tag
-from polars_ir.files.rows.blanks import Words
+from polars_ir.files.rows.blanks import Words, first_line
 from polars_ir.files.rows.unreadable import FAILURES, because
 from polars_ir.files.rows.verdicts import FIRST_LINES, Checked
 from polars_ir.frames.roles import ROLES, find, required
@@ -321,7 +321,7 @@ def _read(
     with downloaded(files, asked, max_ratio) if any(map(is_remote, files)) else nullcontext(files) as local:
         reader = one_format(local, role, asked).reader
         if isinstance(reader, Rows):
-            return _read_rows(local, role, reader, words)
+            return _read_rows(local, role, reader, words, said=format is not None)
         if not isinstance(reader, Typed):
             return _read_whole(local, role, reader, words)
         frame = read_typed(local, reader, max_ratio)
@@ -345,7 +345,7 @@ def _scan(
     files = resolve(source, remote=remote, max_ratio=max_ratio)
     reader = one_format(files, role, BY_NAME.get(format or "")).reader
     if isinstance(reader, Rows):
-        return _scan_rows(files, role, reader, words)
+        return _scan_rows(files, role, reader, words, said=format is not None)
     if isinstance(reader, Typed):
         scan = _scan_typed(files, reader, max_ratio)
         return scan if words is None else _in_numbers(scan, words, eager=False)
@@ -371,7 +371,7 @@ def _in_numbers(rows: pl.LazyFrame, words: Words, *, eager: bool) -> pl.LazyFram
     return rows.with_columns(words.number(text).alias(name))
 
 
-def _read_rows(files: list[File], role: Role, reader: Rows, words: Words | None = None) -> pl.DataFrame:
+def _read_rows(files: list[File], role: Role, reader: Rows, words: Words | None, *, said: bool) -> pl.DataFrame:
     """The files in memory; the error of a failure shows the first offending line of all of them."""
     quick = [reader.quick(file) if role == "run" and isinstance(file, Path) else None for file in files]
     if len(files) == 1 and quick[0] is not None:
@@ -390,6 +390,8 @@ def _read_rows(files: list[File], role: Role, reader: Rows, words: Words | None 
             continue
         if frame.is_empty() and parts[0].dialect is None:
             raise FileError.empty(files[0])
+        if role == "qrels" and not said:
+            _check_judgments(parts, reader)
         for part, already in zip(parts, quick, strict=True):
             if part.dialect is None and already is None:
                 part.warn_of_comments()
@@ -397,19 +399,37 @@ def _read_rows(files: list[File], role: Role, reader: Rows, words: Words | None 
     raise _first_failure(parts) or because(files[0], failed)
 
 
-def _scan_rows(files: list[File], role: Role, reader: Rows, words: Words | None = None) -> pl.LazyFrame:
+def _scan_rows(files: list[File], role: Role, reader: Rows, words: Words | None, *, said: bool) -> pl.LazyFrame:
     """The files as a plan, after a look at the first lines of each."""
     failures = []
     for dtype in _DTYPES[role] if words is None else (words,):
         parts = [reader.rows[role](path, dtype) for path in files]
         failure = _first_failure([part.first_lines() for part in parts])
         if failure is None:
+            if role == "qrels" and not said:
+                _check_judgments(parts, reader)
             for part in parts:
                 if part.dialect is None:
                     part.warn_of_comments(FIRST_LINES)
             return _rows_together(parts, [part.scan() for part in parts], role, reader)
         failures.append(failure)
     raise failures[-1]
+
+
+def _check_judgments(parts: Sequence[Checked], reader: Rows) -> None:
+    """Raise a `FileError` for a table of numbers that only its four fields make judgments."""
+    for part in parts:
+        if doubt := reader.doubt(part.first_lines()):
+            words = (
+                "If its columns are a user, an item, a rating and a time, name them; if it is TREC's after all, give"
+            )
+            named = ["query_id", "doc_id", "relevance", "time"]
+            separator = "\t" if "\t" in first_line(part.path)[1] else " "
+            code = Code(
+                f"pl.read_csv({str(part.path)!r}, separator={separator!r}, has_header=False, new_columns={named})"
+            )
+            fix = Fix(f"{words} {option('format', 'trec')}", code)
+            raise FileError.of_file(part.path, f"by its first lines this is a table of numbers: {doubt}.", fix=fix)
 
 
 def _first_failure(parts: Sequence[Checked]) -> FileError | None:

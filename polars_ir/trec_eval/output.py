@@ -11,6 +11,11 @@ import polars as pl
 from polars_ir.errors import FileError, IRWarning, MeasureError
 from polars_ir.files import read_qrels, read_run, tag_of
 from polars_ir.files.finding.copies import as_file
+from polars_ir.files.finding.sources import format_of, resolve
+from polars_ir.files.formats import FormatName
+from polars_ir.files.formats.letor import LETOR
+from polars_ir.files.formats.trec import TREC
+from polars_ir.files.rows.blanks import first_line
 from polars_ir.language.dialects import taken_apart
 from polars_ir.language.measures.cascade import chance_of_reading
 from polars_ir.language.measures.whole_set import harmonic_mean
@@ -47,7 +52,7 @@ def output(options: Options) -> Iterator[str]:
     """The text of the topics, and then that of the summary."""
     expressions, form = figures_of(options), Format(zscores=options.zscores is not None)
     figures = list(expressions)
-    qrels = read_qrels(options.files[0], format=FORMATS[options.format])
+    qrels = read_qrels(options.files[0], format=FORMATS[options.format] or _trec_or_other(options.files[0]))
     with as_file(options.files[1]) as run_file:
         run, tag = read_run(run_file), tag_of(run_file) if "runid" in options.measures else ""
     zscores = read_zscores(options.zscores) if options.zscores is not None else None
@@ -185,6 +190,16 @@ BY_HAND: Mapping[str, Callable[[Asked], pl.Expr]] = {
     "11pt_avg": _eleven_point_average,
     "relstring": _relevance_string,
 }
+
+
+def _trec_or_other(name: str) -> FormatName | None:
+    """TREC's format for a file with its fields, whatever these hold; None for other formats that are read here."""
+    (file, *_) = resolve(name)
+    found = format_of(file, "qrels")
+    if found is LETOR:
+        number, _ = first_line(file)
+        raise TrecEvalError(f"{name}: malformed line {number}, which holds no judgment of trec_eval's.", WRONG_FILE)
+    return "trec" if found is TREC else None
 
 
 def _check_format(options: Options) -> None:

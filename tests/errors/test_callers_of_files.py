@@ -53,6 +53,8 @@ FILES = {
     "a run for judgments": Wrong("qrels", RUN, right={"role": "run"}),
     "three fields": Wrong("qrels", b"query-id\tcorpus-id\tscore\nq1\td1\t1\n", format="trec", right={"format": "beir"}),
     "five fields": Wrong("qrels", b"q1 ann 1 d1 2\n", format="trec", right={"format": "preferences"}),
+    "ratings for judgments": Wrong("qrels", b"0\t25\t5\t978824351\n", right={"format": "trec"}),
+    "a comment without a document": Wrong("qrels", b"2 qid:1 # inc = 1\n", "ltr.txt"),
     "a score in words": Wrong("run", RUN + b"q1 Q0 d2 2 high a\n"),
     "nothing": Wrong("run", b""),
     "nothing in .gz": Wrong("run", b"", "a.run.gz"),

@@ -126,3 +126,30 @@ def test_a_scan_says_that_a_late_line_lacks_its_document(write: Write) -> None:
         pl.exceptions.InvalidOperationError, match="line 3001: wanted grade qid:query_id # docid = doc_id"
     ):
         late.collect()
+
+
+COMMENTS = {
+    "#\t7555\tboots": "7555",
+    "# 7555": "7555",
+    "#docA": "docA",
+    "# docA some title": "docA",
+    "# id=docA query=x": "docA",
+    "# document: docA": "docA",
+    "# docid docA": "docA",
+    "# docid = docA": "docA",
+}
+
+
+@readers
+@pytest.mark.parametrize("comment", COMMENTS)
+@pytest.mark.parametrize("features", ["", "1:0.5 2:3 "])
+def test_the_comment_names_the_document(reader, comment, features, write: Write) -> None:
+    text = f"4\tqid:1 {features}{comment}\n0\tqid:1 {features}{comment.replace(COMMENTS[comment], 'other')}\n"
+    frame = reader(write(text, "ltr.txt")).lazy().collect()
+    assert frame.rows() == [("1", COMMENTS[comment], 4), ("1", "other", 0)]
+
+
+@pytest.mark.parametrize("comment", ["# inc = 1 prob = 0.3", "# query: boots"])
+def test_a_comment_without_a_document_is_an_error(comment, write: Write) -> None:
+    with pytest.raises(ir.IRError, match="the comment names no document; write # docid = doc_id"):
+        read_qrels(write(f"4 qid:1 {comment}\n", "ltr.txt"))

@@ -19,6 +19,7 @@ from polars.testing import assert_frame_equal
 from reading import Write, qrels_readers, run_readers
 
 import polars_ir as ir
+from polars_ir.cli import main
 from polars_ir.errors import FileError
 from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
 
@@ -340,3 +341,38 @@ def test_real_runs_of_a_folder_are_named_by_their_tags() -> None:
     frame = read_run(str(DATA / "*.run.gz"))
     assert frame["run"].n_unique() == 4
     assert frame.columns[0] == "run"
+
+
+RATINGS = {
+    "MovieLens": "".join(f"{u}\t{i}\t{1 + (u + i) % 5}\t{978824351 + i}\n" for u in range(5) for i in range(9)),
+    "NCF": "".join(f"{u} {u * 7 % 300} {1 + u % 5} 0\n" for u in range(300)),
+    "many items": "".join(f"{u} {u * 7} {u * 3} 1\n" for u in range(100)),
+}
+
+
+@pytest.mark.parametrize("reader", [read_qrels, scan_qrels])
+@pytest.mark.parametrize("name", RATINGS)
+def test_a_table_of_ratings_is_no_judgments_unless_it_is_said_to_be(name, reader, write):
+    file = write(RATINGS[name], "u.data")
+    with pytest.raises(ir.IRError, match="by its first lines this is a table of numbers") as error:
+        reader(file)
+    rated = eval(str(error.value).partition("give format='trec': ")[2].removesuffix("."), {"pl": pl})  # noqa: S307
+    assert rated.columns == ["query_id", "doc_id", "relevance", "time"]
+    assert rated.height == reader(file, format="trec").lazy().collect().height
+
+
+def test_what_is_cut_short_is_of_the_format_of_its_first_line(write):
+    with pytest.raises(ir.IRError, match=r"line 3: a run line has 6 fields .*; this one has 4"):
+        read_run(write("q1 Q0 a 1 2.0 t\nq1 Q0 b 2 1.5 t\nq1 Q0 c 3\n", "cut.run"))
+    with pytest.raises(ir.IRError, match=r"line 2: a qrels line has 4 fields .*; this one has 3"):
+        read_qrels(write("q1 0 a 1\nq1 0 b\n", "cut.qrels"))
+
+
+def test_judgments_of_subtopics_that_were_read_as_others_say_how_they_are_read(write, capsys):
+    file = write("201 1 d1 1\n201 2 d1 0\n201 1 d2 0\n201 2 d2 1\n", "web.txt")
+    with pytest.raises(ir.IRError, match=r"read it so: read_qrels\(format='subtopics'\)"):
+        ir.evaluate({"201": ["d1"]}, read_qrels(file), "nDCG@10")
+    run = write("201 Q0 d1 1 1.0 t\n", "a.run")
+    assert main(["evaluate", str(file), str(run), "-m", "nDCG@10"]) == 2
+    assert "--qrels-format subtopics" in capsys.readouterr().err
+    assert ir.evaluate(read_run(run), read_qrels(file, format="subtopics"), "alpha_nDCG@10").height == 1

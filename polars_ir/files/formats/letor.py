@@ -1,8 +1,9 @@
 """Judgments in the files that rankers are trained on: LETOR, and SVM-light with query ids.
 
-Conventions: a line is `grade qid:query_id feature:value ... # docid = doc_id`. The features are left out. Where the
-first line has no `docid` or `docno` in its comment no line has, and a document is known by its number in its query,
-from 1: the order of the file is what joins it to the predictions of a ranker.
+Conventions: a line is `grade qid:query_id feature:value ... # docid = doc_id`, or `# doc_id title` as search teams
+write it. The features are left out. All lines name their documents as the first one does. Where that has no comment no
+line has, and a document is known by its number in its query, from 1: the order of the file is what joins it to the
+predictions of a ranker.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 
 import polars as pl
 
+from polars_ir.errors import FileError
 from polars_ir.files.finding.file import File
 from polars_ir.files.formats.record import Format, Rows
 from polars_ir.files.rows.blanks import (
@@ -27,14 +29,28 @@ from polars_ir.files.rows.blanks import (
 )
 from polars_ir.files.rows.verdicts import KEEP, TEXT, Checked
 
-_DOCUMENT = r"(?i)#.*?\bdoc_?(?:id|no)\s*[=:]\s*(\S+)"
+#: The document in the comment of a line, by the ways to name it: `docid = d`, `id: d`, `docid d`, and `d` first.
+DOCUMENTS = (
+    r"(?i)#.*?\bdoc_?(?:id|no)\s*[=:]\s*(\S+)",
+    r"(?i)#.*?\b(?:document|doc|id)\s*[=:]\s*(\S+)",
+    r"(?i)#\s*doc_?(?:id|no)\s+(\S+)",
+    r"#\s*([^\s=:]+)(?:\s*$|\s+[^\s=:])",
+)
+
+#: The comment of a line, which has fields before it.
+COMMENT = r"#\s*(\S)"
 
 
 def qrels(file: File, grade: Grade) -> Checked:
     """The grades of the documents, their features left out."""
-    _, line = first_line(file)
-    has_documents = re.search(_DOCUMENT, line) is not None
-    document = pl.col(TEXT).str.extract(_DOCUMENT)
+    number, line = first_line(file)
+    pattern = next((pattern for pattern in DOCUMENTS if re.search(pattern, line)), None)
+    has_documents = pattern is not None
+    if pattern is None and re.search(COMMENT, line):
+        unnamed = "the comment names no document; write # docid = doc_id, or leave the comments out."
+        raise FileError.at_line(file, number, line, unnamed)
+    document = pl.col(TEXT).str.extract(pattern or COMMENT)
+    in_words = "document" if pattern in DOCUMENTS[1:] else "docid"
     query = field(1).str.extract("^qid:([^#]+)")
     has_query, wanted = query.is_not_null(), pl.lit(grade_wanted(grade))
     has_grade = not_a_grade(pl.col("relevance"), grade).not_()
@@ -44,7 +60,7 @@ def qrels(file: File, grade: Grade) -> Checked:
         .when(has_grade.not_())
         .then(pl.format("the grade (field 1) must be {}; got '{}'.", wanted, field(0).str.head(80)))
         .otherwise(
-            pl.lit(f"the first line has {'a' if has_documents else 'no'} docid in its comment; this one differs.")
+            pl.lit(f"the first line has {'a' if has_documents else 'no'} {in_words} in its comment; this one differs.")
         )
     )
     bad = (has_query & has_grade).not_() | (document.is_not_null() != has_documents)
@@ -52,9 +68,9 @@ def qrels(file: File, grade: Grade) -> Checked:
         field(0).str.starts_with("#").not_().fill_null(TOO_LONG).alias(KEEP)
     )
     # A comment must not count as a document of the query it happens to name.
-    number = pl.int_range(1, pl.len() + 1).over("query_id").cast(pl.String)
+    place = pl.int_range(1, pl.len() + 1).over("query_id").cast(pl.String)
     rows = rows.with_columns(pl.when(KEEP).then(query).alias("query_id")).with_columns(
-        (document if has_documents else number).alias("doc_id")
+        (document if has_documents else place).alias("doc_id")
     )
     line_wanted = (
         "grade qid:query_id" + (" # docid = doc_id" if has_documents else ", without docid") + whole_grades(grade)

@@ -30,6 +30,8 @@ class Rows(NamedTuple):
     quick: Callable[[Path], pl.DataFrame | None] = lambda _: None
     #: The names that the rows of a run give their system.
     tags: Callable[[Checked], list[str]] = lambda _: []
+    #: The reason why the first lines of a file that nobody said is judgments are none.
+    doubt: Callable[[Checked], str | None] = lambda _: None
 
 
 class Typed(NamedTuple):

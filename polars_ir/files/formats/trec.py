@@ -26,6 +26,7 @@ from polars_ir.files.rows.blanks import (
     Grade,
     field,
     fields,
+    first_line,
     grade_wanted,
     last_line,
     not_a_grade,
@@ -35,7 +36,7 @@ from polars_ir.files.rows.blanks import (
     whole_grades,
 )
 from polars_ir.files.rows.unreadable import FAILURES
-from polars_ir.files.rows.verdicts import Checked
+from polars_ir.files.rows.verdicts import KEEP, Checked
 from polars_ir.files.writing.checks import check_any, check_fields, check_judged_once, ranked, sink_fields
 from polars_ir.frames.canonical_frame import CanonicalFrame
 
@@ -61,7 +62,7 @@ _FOUR_FIELDS = re.compile(f"(?:{FIELD}[{BLANKS}]+){{3}}{FIELD}")
 def run(path: File, score: type[pl.DataType]) -> Checked:
     """A TREC run file."""
     problem = (
-        pl.when(pl.col(COUNT) == 4, field(3).cast(pl.Int64, strict=False).is_not_null())
+        pl.when(pl.col(COUNT) == 4, _begins_with(path, 4), field(3).cast(pl.Int64, strict=False).is_not_null())
         .then(pl.lit(f"4 fields; this looks like qrels; {reading('qrels')}, or {option('format', 'msmarco')}."))
         .when(pl.col(COUNT) < 6)
         .then(pl.format("a run line has 6 fields (query_id Q0 doc_id rank score tag); this one has {}.", COUNT))
@@ -82,6 +83,17 @@ def run(path: File, score: type[pl.DataType]) -> Checked:
     return Checked(path, rows, list(RUN_FIELDS), "query_id Q0 doc_id rank score tag")
 
 
+def _begins_with(file: File, count: int) -> bool:
+    """True of a file whose first line has so many fields, or more than TREC's: a later one may be cut short."""
+    if isinstance(file, str):
+        return True  # at a URL, where a look at the line is a request
+    try:
+        n_fields = len(fields(first_line(file)[1]))
+    except FileError:
+        return False  # the rows tell it
+    return n_fields == count or (count == 6 and n_fields > count)
+
+
 def _blank_in_id() -> pl.Expr:
     """True for a line whose fifth and sixth fields could be rank and score, behind an id of two words."""
     rank, score, next_one = (field(place).cast(pl.Float64, strict=False).is_not_null() for place in (3, 4, 5))
@@ -96,11 +108,11 @@ def qrels(path: File, grade: Grade, places: dict[str, int] = _QRELS) -> Checked:
     problem = (
         pl.when(pl.col(COUNT) == count)
         .then(pl.format("the grade (field {}) must be {}; got '{}'.", pl.lit(count), wanted, shown(count - 1)))
-        .when(pl.col(COUNT) >= 6)
+        .when(pl.col(COUNT) >= 6, _begins_with(path, 6))
         .then(pl.format(f"{{}} fields; this looks like a run; {reading('run')}.", COUNT))
-        .when(pl.col(COUNT) == 5)
+        .when(pl.col(COUNT) == 5, _begins_with(path, 5))
         .then(pl.lit(f"5 fields, not {count} ({layout}); preferences are read with {option('format', 'preferences')}."))
-        .when(pl.col(COUNT) == 3)
+        .when(pl.col(COUNT) == 3, _begins_with(path, 3))
         .then(pl.lit(f"3 fields, not {count} ({layout}); BEIR's are read with {option('format', 'beir')}."))
         .otherwise(pl.format(f"a qrels line has {count} fields ({layout}); this one has {{}}.", COUNT))
     )
@@ -131,6 +143,9 @@ _NUMBERS = {"rank": pl.Int64, "score": pl.Float64}
 _UNCLEAR = "unclear"
 
 _CHUNK = 1 << 20
+
+#: The highest grade, and the most numbers of an iteration, of files that are judgments; as few documents as grades.
+MOST_GRADE, MOST_ITERATIONS, FEW = 1000, 50, 10
 
 
 def read_clean_run(path: Path) -> pl.DataFrame | None:
@@ -180,6 +195,22 @@ def _tags(file: Checked) -> list[str]:
     return of_lines
 
 
+def no_judgments(head: Checked) -> str | None:
+    """The reason why the first lines are a table of numbers rather than judgments; None where they may be these."""
+    of_lines = head.rows.filter(KEEP).select("query_id", "doc_id", "relevance", second=field(1)).collect()
+    second = of_lines["second"].cast(pl.Int64, strict=False)
+    numbers = not second.null_count() and second.n_unique() > MOST_ITERATIONS
+    n_documents = of_lines["doc_id"].n_unique()
+    highest = of_lines["relevance"].max()
+    if isinstance(highest, (int, float)) and highest > MOST_GRADE:
+        return f"its last column holds {highest:g}, which is no grade"
+    if numbers:
+        return f"its second column holds {second.n_unique()} numbers, where TREC has an iteration"
+    if n_documents <= FEW < MOST_ITERATIONS < of_lines["query_id"].n_unique():
+        return f"its third column holds {n_documents} values for {of_lines['query_id'].n_unique()} queries"
+    return None
+
+
 def last_tag(file: File) -> str:
     """The tag in the last line, which trec_eval takes."""
     number, line = last_line(file)
@@ -224,7 +255,7 @@ def _judged(name: str, holds: str, places: dict[str, int], example: str) -> Form
 TREC = Format(
     "trec",
     {"run": "query_id Q0 doc_id rank score tag", "qrels": _layout(_QRELS)},
-    Rows({"run": run, "qrels": qrels}, read_clean_run, _tags),
+    Rows({"run": run, "qrels": qrels}, read_clean_run, _tags, no_judgments),
     Writer({"run": _run_lines, "qrels": qrels_lines}, sink_fields),
     {"run": "q1 Q0 d3 1 14.5 bm25\nq1 Q0 d1 2 9.25 bm25\n", "qrels": "q1 0 d1 2\nq1 0 d2 0\n"},
     extensions=(".run", ".runs", ".trec", ".res", ".qrels", ".qrel"),
