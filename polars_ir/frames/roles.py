@@ -32,7 +32,7 @@ ROLES = {
     role.name: role
     for role in (
         Role("run", ("run", "run_id", "system", "tag"), of="run"),
-        Role("query_id", ("query_id", "qid", "topic", "topic_id"), otherwise=("question_id", "query")),
+        Role("query_id", ("query_id", "qid", "topic", "topic_id"), otherwise=("question_id", "query", "query_text")),
         Role(
             "doc_id",
             ("doc_id", "docno", "docid", "corpus_id", "pid", "passage_id", "item_id"),
@@ -40,7 +40,7 @@ ROLES = {
         ),
         Role("score", ("score", "sim", "similarity", "_score", "prediction"), "score", of="run"),
         Role("relevance", ("relevance", "rel", "label", "rating", "grade", "gain"), "grade", of="qrels"),
-        Role("rank", ("rank",), "score", of="run", otherwise=("position",)),
+        Role("rank", ("rank",), "score", of="run", otherwise=("position", "doc_position")),
         Role("subtopic", ("subtopic", "subtopic_id", "aspect", "intent"), of="qrels"),
     )
 }

@@ -87,9 +87,8 @@ PLACES = [
     "hit_rank",
     "result_rank",
     "relevance_rank",
-    "Doc Position",
 ]
-PLACES += ["document_position", "docPosition"]
+PLACES += ["document_position"]
 IN_MEMORY = ("polars", "pandas")
 HIGH = ["bm25", "bm25_score", "ranker_score", "cosine"]
 LOW = ["distance", "l2", "L2_dist", "cost", "loss", "perplexity", "nll", "edit_distance"]

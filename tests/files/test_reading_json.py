@@ -130,7 +130,7 @@ WRONG = {
     '{"q": {"d": null}}': "query 'q', document 'd': a score must be a number; got null.",
     '{"q": {"d": true}}': "query 'q', document 'd': a score must be a number; got true.",
     '{"q": {"d": {"e": "f"}}}': "query 'q', document 'd': a score must be a number; got an object.",
-    '{"q": ["d"]}': "query 'q' must be an object, {document: score}; got a list.",
+    '{"q": [["d"]]}': "query 'q' must be an object, {document: score}; got a list.",
     '{"p": {"d": 1}, "q": 1}': "query 'q' must be an object, {document: score}; got 1.",
     '{"d": 1}': "the whole must be an object, {query: {document: score}}; got an object of numbers.",
     '[{"query_id": "q"}]': (

@@ -16,7 +16,7 @@ import polars as pl
 
 from polars_ir.errors import Code, FileError, Fix, reading
 from polars_ir.files.finding.file import File
-from polars_ir.files.formats import elasticsearch, trec
+from polars_ir.files.formats import answers, elasticsearch, trec
 from polars_ir.files.formats.json_tree import Numbers, Repeated, Tree, described, load
 from polars_ir.files.formats.record import Format, Role, Whole, Writer
 from polars_ir.files.writing.checks import (
@@ -57,6 +57,8 @@ def _read(file: File, role: Role) -> pl.DataFrame:
     tree = load(file)
     if elasticsearch.kind(tree.root):
         return elasticsearch.read(file, tree, role)
+    if (found := answers.read(file, tree, role)) is not None:
+        return found
     if role == "qrels" and isinstance(tree.root, dict) and _META in tree.root:
         raise FileError.of_file(file, f"these are predictions of MTEB, which are a run; {reading('run')}.")
     levels = _levels(tree.root)
@@ -190,11 +192,12 @@ JSON = Format(
     {
         "run": (
             "{query: {document: score}} as of pytrec_eval and ranx, MTEB's predictions, or the _rank_eval response or "
-            "{query: search response} of Elasticsearch and OpenSearch"
+            "{query: search response} of Elasticsearch and OpenSearch, Solr and Vespa, or {query: [document, ...]}"
         ),
         "qrels": (
             "{query: {document: grade}}, or the _rank_eval request of Elasticsearch and OpenSearch (the response has "
-            "ratings too, but only of what was found)"
+            "ratings too, but only of what was found), judgments of Search Relevance Workbench and the Rated Ranking "
+            "Evaluator, or {query: [relevant document, ...]}"
         ),
     },
     Whole(read),

@@ -43,6 +43,9 @@ _BEIR_HEADER = re.compile("(?i)query[-_]id\tcorpus[-_]id\tscore")
 #: The name that Polars gives a second column of a name.
 _AGAIN = re.compile(r"(.*)_duplicated_\d+", re.DOTALL)
 
+#: The type behind a name in the headers of RecBole's files: `user_id:token`.
+_TYPE = re.compile(r":(token|float)(_seq)?$")
+
 #: Other separators of columns, for files with a wrong ending or with decimal commas.
 OTHERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
 
@@ -63,6 +66,9 @@ def table(path: File, dialect: Dialect, *wanted: str) -> tuple[pl.LazyFrame, lis
     if not columns:
         raise FileError.empty(path)
     _check_header(path, separator, columns, separator.join(wanted))
+    plain = [_TYPE.sub("", name) for name in columns]
+    if plain != columns and len(set(plain)) == len(plain):
+        scan, columns = scan.rename(dict(zip(columns, plain, strict=True))), plain
     # So much of the text as is shown: every column adds a separator to it at least.
     text = pl.concat_str(pl.col(columns[:SHOWN]).fill_null(""), separator=separator)
     # A blank line is a row of nulls; the header is row 1.
@@ -197,7 +203,7 @@ def qrels(path: File, grade: Grade, separator: str) -> Checked:
 
 def _is_header(line: str, separator: str) -> bool:
     """True for a line that names columns: one of queries and one of documents."""
-    fields = line.split(separator)
+    fields = [_TYPE.sub("", name) for name in line.split(separator)]
     return bool(named(fields, "query_id") and named(fields, "doc_id"))
 
 
