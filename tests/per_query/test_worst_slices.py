@@ -229,3 +229,24 @@ def test_queries_of_a_topic_are_told_unless_topics_are_the_slices():
     told = worst_slices(topics, "half", measures="RR")["note"]
     assert told.to_list() == ["queries of one 'topic' are taken for independent"] * 2
     assert not worst_slices(topics, "topic", measures="RR", min_queries=2)["note"].drop_nulls().len()
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_slices_of_the_same_mean_stand_by_name_and_differ_by_0(lazy):
+    values = pl.Series([n * 0.7 % 1 for n in range(3_000)])
+    parts = [
+        pl.DataFrame(
+            {"query_id": pl.int_range(3_000, eager=True) + 3_000 * place, "lang": lang, "AP": values.shuffle(place)}
+        )
+        for place, lang in enumerate(["fr", "de", "en"])
+    ]
+    frame = pl.concat(parts)
+    rows = ir.worst_slices(frame.lazy() if lazy else frame, "lang", "AP").lazy().collect()
+    assert rows.select("value", "difference").rows() == [("de", 0.0), ("en", 0.0), ("fr", 0.0)]
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_values_whose_squares_are_zero_are_not_tested(lazy):
+    frame = pl.DataFrame({"query_id": range(12), "lang": ["de", "en"] * 6, "latency": [1e-170, 2e-170, 4e-170] * 4})
+    rows = ir.worst_slices(frame.lazy() if lazy else frame, "lang").lazy().collect()
+    assert rows["note"].unique().to_list() == ["the values are too small to be squared"]

@@ -83,7 +83,7 @@ def against_rest(groups: Sequence[Group], *, alpha: float, least: int) -> list[d
     spreads = np.array([_spread(group, ends) for (_, group), ends in zip(tested, ranges.tolist(), strict=True)])
     of_group = _Means.of([group.here for _, group in tested], ranges, spreads)
     of_rest = _Means.of([group.rest for _, group in tested], ranges, spreads)
-    difference = of_group.mean - of_rest.mean
+    difference = np.array([row["difference"] for row, _ in tested], np.float64)
     z, beyond, is_above = np.zeros(len(tested)), np.full(len(tested), WIDEST), difference > 0
     for _ in range(HALVINGS):
         middle = (z + beyond) / 2
@@ -100,17 +100,22 @@ def against_rest(groups: Sequence[Group], *, alpha: float, least: int) -> list[d
 def _undefined(group: Group, least: int) -> dict[str, Any]:
     """The row of a group without its interval and test; the note is why it has none, and None if it has."""
     from polars_ir.statistics.randomisation import ROUNDING
+    from polars_ir.statistics.significance import rounded
 
     mean, rest_mean = (part.mean + part.shift if part.n else None for part in group[:2])
-    difference = group.here.mean - group.rest.mean if group.here.n and group.rest.n else None
+    both = group.here.joined(group.rest)
+    difference = None
+    if group.here.n and group.rest.n:
+        # Means that only the order of a sum sets apart are the same, and decide no order of rows.
+        difference = float(rounded(group.here.mean - group.rest.mean, max(map(abs, both.ends))))
     row = {"mean": mean, "rest_mean": rest_mean, "difference": difference, "note": None}
     row |= dict.fromkeys(("low", "high", "statistic", "p"))
     for part, what in ((group.here, "here"), (group.rest, "to compare with")):
         if part.n < least:
             return row | {"note": f"{part.n} {'query' if part.n == 1 else 'queries'} {what}; a test needs {least}"}
-    both = group.here.joined(group.rest)
     same = both.highest - both.lowest <= ROUNDING * max(map(abs, both.ends))
-    return row | {"note": "all values are the same" if same else None}
+    small = None if both.squares else "the values are too small to be squared"
+    return row | {"note": "all values are the same" if same else small}
 
 
 def _ends(group: Group) -> tuple[float, float]:
