@@ -79,7 +79,7 @@ OF_PER_QUERY: dict[str, Call] = {
     "ranks": lambda frame: ir.ranks(frame, measures="AP"),
     "robustness": lambda frame: ir.robustness(frame, "base"),
     "abstention": lambda frame: ir.abstention(frame, "confidence"),
-    "worst_slices": lambda frame: ir.worst_slices(frame, "lang", measures="AP"),
+    "worst_slices": lambda frame: placed(ir.worst_slices(frame, "lang", measures="AP")),
 }
 
 
@@ -142,15 +142,35 @@ FORMS: dict[str, Callable[[random.Random, pl.DataFrame], Any]] = {
     "plain": lambda _, frame: plain(frame),
     "in pieces": in_pieces,
     "of usual dtypes": lambda _, frame: usual(frame),
+    "long, shuffled": lambda chance, frame: ir.long(frame).sample(fraction=1, shuffle=True, seed=chance.randrange(99)),
     "pandas": lambda _, frame: frame.to_pandas() if of_pandas(frame) else frame,
     "pandas, indexed": lambda chance, frame: indexed(chance, frame) if of_pandas(frame) else frame,
 }
 
 #: The forms of a run that holds its grades, which is one table.
-FORMS_OF_LABELLED = tuple(form for form in FORMS if not form.startswith("by system"))
+FORMS_OF_LABELLED = tuple(form for form in FORMS if not form.startswith(("by system", "long")))
+
+#: The forms of a run and its judgments.
+OF_TABLES = tuple(form for form in FORMS if not form.startswith("long"))
 
 #: The forms of figures per query, whose other columns are attributes or measures.
-FORMS_OF_PER_QUERY = ("shuffled", "lazy", "by system", "by system, lazy", "in pieces", "pandas", "pandas, indexed")
+FORMS_OF_PER_QUERY = (
+    "long, shuffled",
+    "shuffled",
+    "lazy",
+    "by system",
+    "by system, lazy",
+    "in pieces",
+    "pandas",
+    "pandas, indexed",
+)
+
+
+def placed(result: Any) -> Any:
+    """The rows of each system with their places, where their order is told."""
+    if hasattr(result, "assign"):
+        return result.sort_values("run", kind="stable").assign(place=range(len(result)))
+    return result.sort("run", maintain_order=True).with_row_index("place")
 
 
 def lazily(frames: Any) -> Any:
@@ -238,7 +258,7 @@ def drawn(chance: random.Random) -> tuple[str, Call, tuple[pl.DataFrame, ...], l
     """A call with its tables, and the names of the forms that these may have."""
     made, calls, forms = chance.choices(
         (
-            (tables, CALLS, (*FORMS, "hostile", "hostile, lazy")),
+            (tables, CALLS, (*OF_TABLES, "hostile", "hostile, lazy")),
             (labelled, OF_LABELLED, FORMS_OF_LABELLED),
             (per_query, OF_PER_QUERY, FORMS_OF_PER_QUERY),
         ),

@@ -8,7 +8,7 @@ judges, subtopics and preferences, in tables of every kind and for every option.
 import math
 import random
 from collections.abc import Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import polars_ir as ir
 
@@ -176,6 +176,14 @@ def by_groups(chance: random.Random, query: Id, documents: Sequence[Id], _: Sequ
     for judge in chance.sample(("j0", "j1", "j2"), chance.randint(1, 3)):
         # The document's worth to a judge keeps the groups from contradicting each other.
         worth = {document: chance.choice((0, 0, 1, 2, 3)) for document in documents}
+        if chance.random() < 0.15:
+            # A chain of pairs, of which most preferences follow.
+            rows += [
+                Judgment(query, document, level, judge=judge, group=f"g{number}")
+                for number, pair in enumerate(pairwise(documents))
+                for document, level in zip(pair, (2, 1), strict=True)
+            ]
+            continue
         for group in range(chance.choice((1, 1, 2, 3))):
             scale = chance.choice((0.5, 1, 3))
             judged = chance.sample(documents, chance.randint(1, len(documents)))

@@ -525,3 +525,9 @@ def test_the_advice_on_queries_without_a_value_is_true():
         lambda: ir.summarize(frame, by="x")
     )
     assert ir.summarize(frame.filter(pl.col("x").is_not_null()), by="x")["n_queries"].to_list() == [2, 1]
+
+
+def test_equal_values_have_no_normal_interval_in_memory_as_of_a_plan():
+    frame = pl.DataFrame({"query_id": range(150), "AP": 0.3})
+    for rows in (ir.summarize(frame, interval="normal"), ir.summarize(frame.lazy(), interval="normal").collect()):
+        assert rows.select("std", "low", "high", "note").rows() == [(0.0, None, None, "all values are the same")]

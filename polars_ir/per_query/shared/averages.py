@@ -84,14 +84,17 @@ def mean_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
 
 
 def std_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
-    """The standard deviation of the sample, of the values as they are."""
-    return _std(averaging, _counted(averaging, weight), weight)
+    """The standard deviation of the sample, of the values as they are; that of equal ones is 0."""
+    value = _counted(averaging, weight)
+    std = _std(averaging, value, weight)
+    return pl.when(value.min() == value.max()).then(std * 0.0).otherwise(std)
 
 
 def interval_of(averaging: Averaging, z: float, weight: str | None = None) -> dict[str, pl.Expr]:
     """The ends of the confidence interval, `z` standard errors from the mean; a sum has none."""
     value = averaged(averaging, weight)
     mean, half = _mean(averaging, value, weight), z * _standard_error(averaging, value, weight)
+    half = pl.when(value.min() == value.max()).then(half * 0.0).otherwise(half)
     return ends(averaging, mean - half, mean + half)
 
 

@@ -100,14 +100,14 @@ def against_rest(groups: Sequence[Group], *, alpha: float, least: int) -> list[d
 def _undefined(group: Group, least: int) -> dict[str, Any]:
     """The row of a group without its interval and test; the note is why it has none, and None if it has."""
     from polars_ir.statistics.randomisation import ROUNDING
-    from polars_ir.statistics.significance import rounded
 
     mean, rest_mean = (part.mean + part.shift if part.n else None for part in group[:2])
     both = group.here.joined(group.rest)
     difference = None
     if group.here.n and group.rest.n:
-        # Means that only the order of a sum sets apart are the same, and decide no order of rows.
-        difference = float(rounded(group.here.mean - group.rest.mean, max(map(abs, both.ends))))
+        difference = group.here.mean - group.rest.mean
+        if abs(difference) <= ROUNDING * max(map(abs, both.ends)):
+            difference = 0.0  # only the order of their sums sets these means apart
     row = {"mean": mean, "rest_mean": rest_mean, "difference": difference, "note": None}
     row |= dict.fromkeys(("low", "high", "statistic", "p"))
     for part, what in ((group.here, "here"), (group.rest, "to compare with")):
