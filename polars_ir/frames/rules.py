@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import SHOWN, Code, DataError, Fix, Setting, fold, option
+from polars_ir.errors import SHOWN, Code, DataError, Fix, Setting, caller, fold, option
 from polars_ir.frames.roles import PARTS, PROVENANCE, QUERY_HASH, ROLES, could_be, is_rank
 
 #: The messages of plans that find a row which can not be evaluated.
@@ -292,7 +292,8 @@ def _one_of_each(table: str, keys: list[str], names: Mapping[str, str], hint: st
     keyed = f", {option('by', by[0] if len(by) == 1 else by)}" if by else ""
     code = code if set(keys) - set(names.values()) else Code(f"ir.deduplicate(run{keyed})")
     words = "Keep the best score of each document, which is MaxP where rows are passages"
-    return Fix(words, code, without_code=words)
+    flag = caller().names.get("duplicates")
+    return Fix(words, code, without_code=f"{words}: {flag} first" if flag else words)
 
 
 def wrong_run_row(keys: Sequence[str] = ()) -> pl.Expr:

@@ -116,6 +116,15 @@ FILES = {
         "run", as_json({"q1": {"hits": {"hits": [{"_id": "d", "_score": "1"}]}}}), "a.json"
     ),
     "another thing beside": Wrong("run", as_json({"q1": HITS, "q2": 3}), "a.json"),
+    "a query of another shape": Wrong("run", as_json({"q1": ["a"], "q2": {"d": 1}}), "a.json"),
+    "no document in lists": Wrong("run", as_json({"q1": []}), "a.json"),
+    "an id that is a list": Wrong("run", as_json({"q1": {"response": {"docs": [{"id": ["d"]}]}}}), "a.json"),
+    "a document of Solr without id": Wrong("run", as_json({"q1": {"response": {"docs": [{"score": 1}]}}}), "a.json"),
+    "a rating in words": Wrong(
+        "qrels",
+        as_json({"judgmentRatings": [{"query": "q", "ratings": [{"docId": "d", "rating": "good"}]}]}),
+        "a.json",
+    ),
     "a request without id": Wrong("qrels", as_json({"requests": [{"ratings": []}]}), "a.json"),
 }
 
@@ -428,6 +437,7 @@ def test_every_error_of_files_is_provoked(parts, monkeypatch, server):
         tried(lambda: ir.read_run("https://example.org/a.run", remote=False))
         (parts / "hits.json").write_bytes(as_json({"details": {"q1": {"hits": [ANSWERED]}}}))
         ir.read_qrels(parts / "hits.json")
+        tried(lambda: ir.read_qrels(parts / "hits.json", grades={"good": 1}))
         (parts / "comment.run").write_bytes(RUN + b"#" + RUN)
         ir.read_run(parts / "comment.run")
         (parts / "empty.csv").write_bytes(b"")
