@@ -167,7 +167,7 @@ def _plan(pair: RunAndQrels, needs: Needs, judgments: Judgments | None) -> Plan:
         return Plan("by sorting" if whole else counting.way, reason)
     if whole or counting.way == "by sorting":
         return Plan("by number", f"all is in memory, and {whole or counting.reason}")
-    return _plan_of_few(pair.run, counting, judgments)
+    return _plan_of_few(pair, counting, judgments)
 
 
 def _plan_of_plans(qrels: CanonicalFrame, ranked_whole: str | None) -> Plan:
@@ -201,11 +201,14 @@ def _ranked_whole(needs: Needs) -> str | None:
     return "ties stand as the rows do" if needs.ties == "input" else None
 
 
-def _plan_of_few(run: CanonicalFrame, counting: Plan, judgments: Judgments) -> Plan:
+def _plan_of_few(pair: RunAndQrels, counting: Plan, judgments: Judgments) -> Plan:
     """By number or by counting, where all is in memory and few documents of a query are judged."""
-    limits = tuning.TUNING
+    limits, run = tuning.TUNING, pair.run
     if run.rows < limits.counted:
         return Plan("by number", f"all is in memory, and the run has fewer than {limits.counted:,} rows")
+    if pair.systems and run.rows <= limits.short * judgments.rows.height:
+        # Most rankings of several systems hold no judged document, and numbers group these once a query.
+        return Plan("by number", f"all is in memory, and systems have {limits.short} rows or fewer for each judgment")
     length, of_query = _rows_together(run), judgments.rows.height / max(len(judgments.queries), 1)
     if length < limits.together:
         return counting._replace(reason=f"{counting.reason}, and the rows of a query do not stand together")
