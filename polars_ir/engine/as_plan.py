@@ -38,8 +38,8 @@ SMALL_RIGHT: Any = {"coalesce": False, "build_side": "force_right"}
 #: The columns that ranking gives a document.
 RANKS = ("rank", "n_higher", "n_tied")
 
-#: The ways to the judged relation: tables in memory by number; a plan that counts the rows above each judged one, ranks
-#: the whole run, or parts the queries by their judgments; none where the run holds its grades.
+#: The strategies for the judged relation: tables in memory by number; a plan that counts the rows above each judged
+#: one, ranks the whole run, or parts the queries by their judgments; none where the run holds its grades.
 Strategy = Literal["by number", "by counting", "by sorting", "by depth", "labelled"]
 
 #: The number of a ranking's judgments, by which `_met_twice` searches a LazyFrame.
@@ -57,7 +57,7 @@ def is_small(pair: RunAndQrels, needs: Needs) -> bool:
     return in_memory and pair.rows < tuning.TUNING.small and needs.columns.issubset(RELATION)
 
 
-def plan_relation(pair: RunAndQrels, qrels: CanonicalFrame, needs: Needs, way: Strategy) -> pl.LazyFrame:
+def plan_relation(pair: RunAndQrels, qrels: CanonicalFrame, needs: Needs, strategy: Strategy) -> pl.LazyFrame:
     """The judged relation of a pair as a plan; `qrels` are its judgments, or those of them that are read."""
     run = pair.run
     if needs.ties == "input":
@@ -66,13 +66,13 @@ def plan_relation(pair: RunAndQrels, qrels: CanonicalFrame, needs: Needs, way: S
     if needs.judged_only:
         run = _condensed(run, qrels)
     documents = pool(qrels) if "judged_elsewhere" in needs.columns else None
-    if way == "by sorting":
+    if strategy == "by sorting":
         # Of a small run all documents are ranked, where the join with the judgments drops those of other queries.
         queries = None if is_small(pair, needs) and not whole else qrels
         read = needs.read_of([*RANKS, *(pair.extra_columns if needs.unjudged else [])])
         ranks = by_sorting(run, queries, read)
     else:
-        ranks = by_counting(run, qrels, documents) if way == "by counting" else _by_depth(run, qrels, documents)
+        ranks = by_counting(run, qrels, documents) if strategy == "by counting" else _by_depth(run, qrels, documents)
     if documents is not None:
         elsewhere, on = documents.with_columns(judged_elsewhere=True), [*qrels.by, "doc_id"]
         ranks = ranks.join(elsewhere, on=on, how="left" if needs.unjudged else "inner")

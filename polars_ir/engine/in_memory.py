@@ -4,13 +4,13 @@ Conventions
     * Queries are numbered in the order in which the judgments name them, judgments by their rows, systems as they come.
       The ranking of a system for a query has the number `system * queries + query`. A query is what run and judgments
       meet on, and a system what only the run has of its keys: of several columns an id is a struct.
-    * Tables mostly come in pieces, consecutive rows with the same ids. An id is looked up once a piece.
+    * Tables mostly come in runs of rows, consecutive rows with the same ids. An id is looked up once a run of rows.
     * The judgments are repeated for each system, and what is known of the documents it retrieved is scattered among
       them. So the relation has a row for each judgment of each system, and then one for each other document that
       is needed.
     * Once rows stand by ranking, with scores falling, a place is a row's distance from the first of its ranking. Most
-      runs are written in that order; one look tells. A *level* is the rows of a ranking that share a score, two or
-      more: only in levels are ids compared, and only if the place of one of their documents is needed.
+      runs are written in that order; one look tells. A *tie group* is the rows of a ranking that share a score,
+      two or more: only there are ids compared, and only if the place of one of their documents is needed.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ class Judgments:
         With `relevant_only` without those of documents judged not relevant, but for one, so that no query or judge is
         lost.
         """
-        pieces = Pieces.of(rows, keys)
-        ids = pieces.ids(rows, keys)
+        row_runs = RowRuns.of(rows, keys)
+        ids = row_runs.ids(rows, keys)
         queries = ids.unique(maintain_order=True)
-        query = pieces.spread(numbers_of(ids, queries))
-        if len(pieces.starts) > len(queries):
+        query = row_runs.spread(numbers_of(ids, queries))
+        if len(row_runs.starts) > len(queries):
             # So the relation stands by ranking, too, and is grouped without a hash of each row.
             order = in_order(query)
             rows, query = rows[order], query[order]
@@ -108,16 +108,16 @@ class Rankings:
 
         The `keys` are those of rankings, of which some are `of_systems`, and the others of queries.
         """
-        pieces = Pieces.of(rows, keys)
-        ids = pieces.ids(rows, list(itertools.filterfalse(of_systems.__contains__, keys)))
+        row_runs = RowRuns.of(rows, keys)
+        ids = row_runs.ids(rows, list(itertools.filterfalse(of_systems.__contains__, keys)))
         queries = ids.unique(maintain_order=True) if queries is None else queries
         ranking = query = numbers_of(ids, queries)
         if of_systems:
-            of_pieces = pieces.ids(rows, of_systems)
-            systems = of_pieces.unique(maintain_order=True) if systems is None else systems
+            of_row_runs = row_runs.ids(rows, of_systems)
+            systems = of_row_runs.unique(maintain_order=True) if systems is None else systems
             fits = len(systems) * len(queries) < MOST_ROWS
-            ranking = numbers_of(of_pieces, systems).cast(pl.UInt32 if fits else pl.UInt64) * len(queries) + query
-        of_rows = pieces.spread(ranking)
+            ranking = numbers_of(of_row_runs, systems).cast(pl.UInt32 if fits else pl.UInt64) * len(queries) + query
+        of_rows = row_runs.spread(ranking)
         if ranking.null_count():
             known = of_rows.is_not_null()
             rows, of_rows = rows.filter(known), of_rows.filter(known)
@@ -130,33 +130,33 @@ class Rankings:
         return Rankings(rows, query, ranking, self.queries, self.systems)
 
     def counts(self, rankings: pl.Series) -> pl.Series:
-        """The number of rows of each of some rankings."""
+        """Row count per ranking."""
         counts = self.ranking.alias("ranking").value_counts(name="rows")
         joined = rankings.to_frame("ranking").join(counts, on="ranking", how="left", maintain_order="left")
         return joined["rows"].fill_null(0)
 
 
 @dataclass(frozen=True)
-class Pieces:
-    """The pieces of a table: the number of each row's, which rises from piece to piece, and where they start."""
+class RowRuns:
+    """Consecutive rows with the same ids: the number of each row's run, rising, and the first rows of all."""
 
     number: pl.Series
     starts: pl.Series
 
     @classmethod
-    def of(cls, rows: pl.DataFrame, columns: Sequence[str]) -> Pieces:
-        """The pieces of rows that agree in some columns."""
+    def of(cls, rows: pl.DataFrame, columns: Sequence[str]) -> RowRuns:
+        """The runs of rows that agree in some columns."""
         number = functools.reduce(operator.add, map(pl.Series.rle_id, map(rows.get_column, columns)))
         return cls(number, starts_of(number))
 
     def ids(self, rows: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
-        """The ids of the pieces, in some columns of the rows."""
+        """The ids of the runs, in some columns of the rows."""
         if len(columns) == 1:
             return rows[columns[0]][self.starts]
         return rows.select(columns)[self.starts].to_struct("ids")
 
     def spread(self, values: pl.Series) -> pl.Series:
-        """The value of each piece, in all of its rows."""
+        """The value of each run, in all of its rows."""
         if len(values) == len(self.number):
             return values
         of_numbers = filled(None, (self.number[-1] if len(self.number) else 0) + 1)
@@ -201,7 +201,7 @@ def numbers_of(ids: pl.Series, known: pl.Series) -> pl.Series:
 def places(rankings: Rankings, wanted: pl.Series, *, by_id: bool) -> pl.DataFrame:
     """`rank`, `n_higher` and `n_tied` of the rows with some numbers.
 
-    Documents of one level stand by their ids as text, falling; without `by_id` as the rows do.
+    Documents of one tie group stand by their ids as text, falling; without `by_id` as the rows do.
     """
     rows, ranking, score = rankings.rows, rankings.ranking, rankings.rows["score"]
     at, starts = wanted, starts_of(ranking)
@@ -219,10 +219,10 @@ def places(rankings: Rankings, wanted: pl.Series, *, by_id: bool) -> pl.DataFram
         return result
     members = tied.arg_true()
     ids = rows["doc_id"][members if order is None else order[members]] if by_id else None
-    levels = _levels(ranking[members], score[members], members.search_sorted(at[shared]), ids)
-    n_higher = n_higher[shared] - levels["above"]
-    in_level = {"rank": n_higher + levels["place"] + 1, "n_higher": n_higher, "n_tied": levels["size"]}
-    return result.with_columns(result[name].scatter(shared, values) for name, values in in_level.items())
+    groups = _tie_groups(ranking[members], score[members], members.search_sorted(at[shared]), ids)
+    n_higher = n_higher[shared] - groups["above"]
+    in_group = {"rank": n_higher + groups["place"] + 1, "n_higher": n_higher, "n_tied": groups["size"]}
+    return result.with_columns(result[name].scatter(shared, values) for name, values in in_group.items())
 
 
 def _stand_in_order(ranking: pl.Series, score: pl.Series, starts: pl.Series) -> bool:
@@ -238,20 +238,20 @@ def _order(ranking: pl.Series, score: pl.Series) -> pl.Series:
     return rows.select(row.over("ranking", mapping_strategy="explode")).to_series()
 
 
-def _levels(ranking: pl.Series, score: pl.Series, wanted: pl.Series, ids: pl.Series | None) -> pl.DataFrame:
-    """The rows `above` some members of levels in their level, their `place` by ids if there are any, and its `size`."""
+def _tie_groups(ranking: pl.Series, score: pl.Series, wanted: pl.Series, ids: pl.Series | None) -> pl.DataFrame:
+    """Rows `above` some members of tie groups in their group, their `place` by ids if there are any, and its `size`."""
     begins = ~(repeats(ranking) & repeats(score))
-    level, starts = begins.cum_sum() - 1, begins.arg_true()
+    group, starts = begins.cum_sum() - 1, begins.arg_true()
     ends = pl.concat([starts.slice(1), pl.Series([len(begins)], dtype=starts.dtype)])
-    level_of = level[wanted]
-    above, size = wanted - starts[level_of], (ends - starts)[level_of]
+    group_of = group[wanted]
+    above, size = wanted - starts[group_of], (ends - starts)[group_of]
     if ids is None:
         return pl.DataFrame({"above": above, "place": above, "size": size})
-    # All ids of these levels are compared, as text.
-    compared_levels = filled(False, len(starts), pl.Boolean()).scatter(level_of, True)[level]
-    compared = pl.DataFrame({"level": level.filter(compared_levels), "id": ids.filter(compared_levels).cast(pl.String)})
-    place = compared.select(pl.col("id").rank("ordinal", descending=True).over("level") - 1).to_series()
-    places_of_all = filled(0, len(begins)).scatter(compared_levels.arg_true(), place)
+    # All ids of these groups are compared, as text.
+    compared_groups = filled(False, len(starts), pl.Boolean()).scatter(group_of, True)[group]
+    compared = pl.DataFrame({"group": group.filter(compared_groups), "id": ids.filter(compared_groups).cast(pl.String)})
+    place = compared.select(pl.col("id").rank("ordinal", descending=True).over("group") - 1).to_series()
+    places_of_all = filled(0, len(begins)).scatter(compared_groups.arg_true(), place)
     return pl.DataFrame({"above": above, "place": places_of_all[wanted], "size": size})
 
 
@@ -259,16 +259,16 @@ def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> p
     """The judged relation with `RANKING`, and of its columns those that are read.
 
     Each column is gathered from the judgments, or from the rows of the run that the relation holds (`kept`). Each row
-    of the relation has a number for that: `judgment`, that of its judgment, and `line`, that of its row among those
-    kept. With a query, judgments of d1 and d2, a run of d9, d1 and d8, and with the unjudged documents:
+    of the relation has a number for that: `judgment`, that of its judgment, and `kept_row`, that of its row among
+    those kept. With a query, judgments of d1 and d2, a run of d9, d1 and d8, and with the unjudged documents:
 
-        judgments    run             kept    relation   doc_id   judgment   line   rank
-        0   d1       0   d9   0.9    0                  d1              0      1      2
-        1   d2       1   d1   0.5    1                  d2              1   null   null   not retrieved
-                     2   d8   0.4    2                  d9           null      0      1   not judged
-                                                        d8           null      2      3   not judged
+        judgments    run             kept    relation   doc_id   judgment   kept_row   rank
+        0   d1       0   d9   0.9    0                  d1              0          1      2
+        1   d2       1   d1   0.5    1                  d2              1       null   null   not retrieved
+                     2   d8   0.4    2                  d9           null          0      1   not judged
+                                                        d8           null          2      3   not judged
 
-    Without the unjudged documents only row 1 is kept, d1 has line 0, and the relation ends with d2.
+    Without the unjudged documents only row 1 is kept, d1 has kept_row 0, and the relation ends with d2.
     """
     extra = (
         [column for column in pair.extra_columns if needs.whole or column in needs.columns] if needs.unjudged else []
@@ -277,31 +277,31 @@ def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> p
     rows = pair.run.select(*columns).collect(engine="in-memory")
     systems = None if pair.run.systems is None else _systems(pair)
     run = Rankings.of(rows, pair.run.keys, pair.systems, judgments.queries, systems)
-    hits = _hits(run, judgments)
+    matches = _matches(run, judgments)
     if needs.judged_only:
-        grades = judgments.rows["relevance"][hits["judgment"]]
-        run = run.only(_holds(run, hits["row"].filter(grades >= 0)))
-        hits = _hits(run, judgments)
-    judged = _holds(run, hits["row"])
+        grades = judgments.rows["relevance"][matches["judgment"]]
+        run = run.only(_holds(run, matches["row"].filter(grades >= 0)))
+        matches = _matches(run, judgments)
+    judged = _holds(run, matches["row"])
     of_pool = [key for key in pair.run.by if key not in pair.systems]
     pooled = _pooled(run, judgments, [*of_pool, "doc_id"]) if "judged_elsewhere" in needs.columns else None
     kept = (judged if pooled is None else judged | pooled).arg_true()
     kept = row_numbers(run.rows.height) if needs.unjudged else kept
-    ranking, judgment, line = _rows(run, judgments, hits, kept, judged)
-    if line.count() - judgment.null_count() < hits.height:
+    ranking, judgment, kept_row = _rows(run, judgments, matches, kept, judged)
+    if kept_row.count() - judgment.null_count() < matches.height:
         search_duplicates(pair.run)
-    lines = places(run, kept, by_id=needs.ties != "input")
-    lines = lines.hstack(run.rows.select(extra)[kept]) if extra else lines
+    kept_ranks = places(run, kept, by_id=needs.ties != "input")
+    kept_ranks = kept_ranks.hstack(run.rows.select(extra)[kept]) if extra else kept_ranks
     if pooled is not None:
-        lines = lines.with_columns(judged_elsewhere=pooled[kept].replace(False, None))
+        kept_ranks = kept_ranks.with_columns(judged_elsewhere=pooled[kept].replace(False, None))
     if needs.whole or "ideal_rank" in needs.columns:
         judgments = judgments.with_ideal_rank()
     relation: dict[str, pl.Series] = {}
-    for table, numbers in ((judgments.rows, judgment), (lines, line)):
+    for table, numbers in ((judgments.rows, judgment), (kept_ranks, kept_row)):
         for name in needs.read_of(table.columns):
             relation[name] = table[name][numbers]
     if "doc_id" in relation and (needs.unjudged or pooled is not None):
-        relation["doc_id"] = relation["doc_id"].zip_with(judgment.is_not_null(), run.rows["doc_id"][kept][line])
+        relation["doc_id"] = relation["doc_id"].zip_with(judgment.is_not_null(), run.rows["doc_id"][kept][kept_row])
     if "n_retrieved" in needs.columns:
         relation["n_retrieved"] = run.counts(ranking)
     query = ranking
@@ -315,10 +315,12 @@ def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> p
     # Rows known to be in the order of their rankings are grouped without a hash of each.
     ranking = ranking.set_sorted() if ranking.is_sorted() else ranking
     relation[RANKING] = ranking
-    return pl.DataFrame(relation | _alike(run, hits["row"], ranking, pair, needs))
+    return pl.DataFrame(relation | _alike(run, matches["row"], ranking, pair, needs))
 
 
-def _alike(run: Rankings, hits: pl.Series, ranking: pl.Series, pair: RunAndQrels, needs: Needs) -> dict[str, pl.Series]:
+def _alike(
+    run: Rankings, matches: pl.Series, ranking: pl.Series, pair: RunAndQrels, needs: Needs
+) -> dict[str, pl.Series]:
     """`ALIKE` for each row of the relation, where measures may share it; nothing where few rankings are alike."""
     if pair.splits or run.systems is None or not needs.reads_only_judged(pair.systems):
         return {}
@@ -327,7 +329,7 @@ def _alike(run: Rankings, hits: pl.Series, ranking: pl.Series, pair: RunAndQrels
     n_queries = max(len(run.queries), 1)
     numbers = row_numbers(len(run.systems) * n_queries)
     # Those without a judged document, from the last to the first, so that the first of a query stays.
-    silent = filled(True, len(numbers), pl.Boolean()).scatter(run.ranking[hits], False)
+    silent = filled(True, len(numbers), pl.Boolean()).scatter(run.ranking[matches], False)
     falling = numbers.filter(silent).reverse()
     first = filled(None, n_queries).scatter(falling % n_queries, falling)
     if (len(falling) - first.count()) * tuning.TUNING.alike < len(numbers):
@@ -346,7 +348,7 @@ def _columns(names: Sequence[str], ids: pl.Series) -> dict[str, pl.Series]:
     return {names[0]: ids} if len(names) == 1 else dict(zip(names, ids.struct.unnest(), strict=True))
 
 
-def _hits(run: Rankings, judgments: Judgments) -> pl.DataFrame:
+def _matches(run: Rankings, judgments: Judgments) -> pl.DataFrame:
     """The numbers of the rows whose documents are judged, and of the judgments: `row` and `judgment`."""
     known = pl.DataFrame({"query": judgments.query, "doc_id": judgments.rows["doc_id"]})
     rows = pl.DataFrame({"query": run.query, "doc_id": run.rows["doc_id"]}).with_row_index("row")
@@ -368,14 +370,14 @@ def _holds(run: Rankings, rows: pl.Series) -> pl.Series:
 
 
 def _rows(
-    run: Rankings, judgments: Judgments, hits: pl.DataFrame, kept: pl.Series, judged: pl.Series
+    run: Rankings, judgments: Judgments, matches: pl.DataFrame, kept: pl.Series, judged: pl.Series
 ) -> tuple[pl.Series, pl.Series, pl.Series]:
-    """The ranking, the judgment and the line of each row of the relation, as in `relate_by_number`.
+    """The ranking, the judgment and the kept row of each row of the relation, as in `relate_by_number`.
 
     A row for each judgment of each system and one for each unjudged row of the run that is kept; then by ranking.
     """
     n_queries, n_judgments = max(len(judgments.queries), 1), judgments.rows.height
-    judgment, ranking, of_hits = row_numbers(n_judgments), judgments.query, hits["judgment"]
+    judgment, ranking, of_matches = row_numbers(n_judgments), judgments.query, matches["judgment"]
     if run.systems is not None:
         # The judgments are repeated for each system.
         if n_judgments * len(run.systems) >= MOST_ROWS:
@@ -384,18 +386,18 @@ def _rows(
         number = row_numbers(n_judgments * len(run.systems))
         judgment = number % max(n_judgments, 1)
         ranking = number // max(n_judgments, 1) * n_queries + ranking[judgment]
-        of_hits = run.ranking[hits["row"]] // n_queries * n_judgments + of_hits
-    lines = filled(None, run.rows.height).scatter(kept, row_numbers(len(kept)))
-    line = filled(None, len(judgment)).scatter(of_hits, lines[hits["row"]])
+        of_matches = run.ranking[matches["row"]] // n_queries * n_judgments + of_matches
+    position = filled(None, run.rows.height).scatter(kept, row_numbers(len(kept)))
+    kept_row = filled(None, len(judgment)).scatter(of_matches, position[matches["row"]])
     others = ~judged[kept]
     if others.any():
         ranking = ranking.clone().append(run.ranking[kept.filter(others)])
         judgment = judgment.append(filled(None, int(others.sum())))
-        line = line.append(others.arg_true())
+        kept_row = kept_row.append(others.arg_true())
         # Rows in the order of their rankings are grouped without a hash of each, and they are grouped more than once.
         order = in_order(ranking)
-        ranking, judgment, line = ranking[order], judgment[order], line[order]
-    return ranking, judgment, line
+        ranking, judgment, kept_row = ranking[order], judgment[order], kept_row[order]
+    return ranking, judgment, kept_row
 
 
 def in_order(numbers: pl.Series) -> pl.Series:

@@ -18,7 +18,7 @@ import polars as pl
 from polars_ir.engine import tuning
 from polars_ir.engine.as_plan import Strategy, is_small, plan_relation
 from polars_ir.engine.grouping import ranking_keys
-from polars_ir.engine.in_memory import RANKING, Judgments, Pieces, Rankings, places, relate_by_number, row_numbers
+from polars_ir.engine.in_memory import RANKING, Judgments, Rankings, RowRuns, places, relate_by_number, row_numbers
 from polars_ir.engine.needs import RELATION, Needs, check_columns
 from polars_ir.engine.preferences import RELATION as OF_PREFERENCES
 from polars_ir.engine.preferences import preferences_of, relate_pairs
@@ -34,13 +34,13 @@ from polars_ir.language.words import place, text
 
 
 class Plan(NamedTuple):
-    """The way to the judged relation that a call takes, and the reason."""
+    """The strategy by which a call makes the judged relation, and the reason."""
 
-    way: Strategy
+    strategy: Strategy
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.way}: {self.reason}"
+        return f"{self.strategy}: {self.reason}"
 
 
 def judged_relation(
@@ -75,12 +75,14 @@ def relate(pair: RunAndQrels, needs: Needs) -> pl.LazyFrame:
     if pair.qrels is None:
         return labelled_relation(pair.run, needs)
     judgments = _judgments(pair, needs)
-    way, _ = _plan(pair, needs, judgments)
+    strategy, _ = _plan(pair, needs, judgments)
     if judgments is None:
-        return plan_relation(pair, pair.qrels, needs, way)
-    if way == "by number":
+        return plan_relation(pair, pair.qrels, needs, strategy)
+    if strategy == "by number":
         return relate_by_number(pair, judgments, needs).lazy()
-    return plan_relation(pair, pair.qrels.with_frame(judgments.rows) if needs.relevant_only else pair.qrels, needs, way)
+    return plan_relation(
+        pair, pair.qrels.with_frame(judgments.rows) if needs.relevant_only else pair.qrels, needs, strategy
+    )
 
 
 TIED = (
@@ -146,7 +148,7 @@ def _with_judgments(relation: pl.LazyFrame, left_out: pl.LazyFrame, keys: list[s
 
 
 def _plan(pair: RunAndQrels, needs: Needs, judgments: Judgments | None) -> Plan:
-    """The way that is the fastest, or that takes the least memory, with the reason; results do not depend on it.
+    """The fastest strategy, or the one of least memory, with the reason; results do not depend on it.
 
     By number where run and judgments are in memory, unless they are small, or the run is so large, and so few of it is
     judged, that to count is faster than to number its rows. Otherwise by a plan: by sorting of small tables, where it
@@ -164,20 +166,20 @@ def _plan(pair: RunAndQrels, needs: Needs, judgments: Judgments | None) -> Plan:
     # What one judge left unjudged is unjudged in the ranking as that judge sees it, which numbers do not tell.
     if pair.splits and (needs.unjudged or "judged_elsewhere" in needs.columns):
         reason = f"the unjudged documents are read for each {pair.splits[0]!r}"
-        return Plan("by sorting" if whole else counting.way, reason)
-    if whole or counting.way == "by sorting":
+        return Plan("by sorting" if whole else counting.strategy, reason)
+    if whole or counting.strategy == "by sorting":
         return Plan("by number", f"all is in memory, and {whole or counting.reason}")
     return _plan_of_few(pair, counting, judgments)
 
 
 def _plan_of_plans(qrels: CanonicalFrame, ranked_whole: str | None) -> Plan:
-    """The way where the run, or all, is a LazyFrame."""
+    """The strategy where the run, or all, is a LazyFrame."""
     if ranked_whole:
         return Plan("by sorting", f"not all is in memory, and {ranked_whole}")
     if qrels.eager:
         queries = qrels.select(*qrels.keys).select(pl.struct(qrels.keys).n_unique()).collect(engine="in-memory")
-        way, reason = _by_judgments(qrels.rows, int(queries.item()))
-        return Plan(way, f"the run is not in memory, and {reason}")
+        strategy, reason = _by_judgments(qrels.rows, int(queries.item()))
+        return Plan(strategy, f"the run is not in memory, and {reason}")
     # A parted plan would make a greedy ranking once for each part.
     if qrels.per:
         return Plan("by counting", f"the judgments are a plan, with several of a document by {qrels.per[0]!r}")
@@ -239,7 +241,7 @@ def _judgments(pair: RunAndQrels, needs: Needs) -> Judgments | None:
 def _rows_together(run: CanonicalFrame) -> float:
     """The number of rows of a ranking that stand together, on average, by the first rows."""
     first = run.select(*run.keys).head(10_000).collect(engine="in-memory")
-    return first.height / max(len(Pieces.of(first, run.keys).starts), 1)
+    return first.height / max(len(RowRuns.of(first, run.keys).starts), 1)
 
 
 def _paired(run: Any, qrels: Any, measures: Sequence[ResolvedMeasure], needs: Needs) -> tuple[RunAndQrels, Needs]:

@@ -14,11 +14,11 @@ from polars_ir.runs.selection import selected
 
 @public(Evaluating)
 def explain_plan(run: Any, qrels: Any = None, measures: Measures = "nDCG@10", **options: Unpack[Evaluating]) -> Plan:
-    """The way in which `evaluate` would find the ranks of the judged documents, and the reason for it.
+    """The strategy by which `evaluate` would rank the judged documents, and the reason for it.
 
-    All ways give the same figures. They differ in time and memory, by the number of rows and of judgments a query, and
-    by what the measures and options need. In memory only the judgments of relevant documents are read, and counted,
-    where the measures need no others; a plan reads all.
+    All strategies give the same figures. They differ in time and memory, by the number of rows and of judgments a
+    query, and by what the measures and options need. In memory only the judgments of relevant documents are read, and
+    counted, where the measures need no others; a plan reads all.
 
     Parameters
     ----------
@@ -32,10 +32,11 @@ def explain_plan(run: Any, qrels: Any = None, measures: Measures = "nDCG@10", **
     Returns
     -------
     Plan
-        A tuple of `way` and `reason`, whose text is `way: reason`. The ways are `"by number"` (tables in memory, with
-        numbers in the place of ids), `"by counting"` (a plan that counts the rows above each judged document),
-        `"by sorting"` (a plan that ranks the whole run), `"by depth"` (a plan that sorts for queries with many
-        judgments and counts for others, where only its run tells which), and `"labelled"` (the run holds its grades).
+        A tuple of `strategy` and `reason`, whose text is `strategy: reason`. The strategies are `"by number"` (tables
+        in memory, with numbers in the place of ids), `"by counting"` (a plan that counts the rows above each judged
+        document), `"by sorting"` (a plan that ranks the whole run), `"by depth"` (a plan that sorts for queries with
+        many judgments and counts for others, where only its run tells which), and `"labelled"` (the run holds its
+        grades).
 
     Raises
     ------

@@ -7,7 +7,7 @@ from polars.testing import assert_frame_equal
 from tuned import tune
 
 import polars_ir as ir
-from polars_ir.engine.in_memory import ALIKE, Pieces, Rankings, places, starts_of
+from polars_ir.engine.in_memory import ALIKE, Rankings, RowRuns, places, starts_of
 from polars_ir.engine.needs import needs_of, reads_only_relevant
 from polars_ir.engine.relation import judged_relation
 from polars_ir.language.catalog import info_of
@@ -16,9 +16,9 @@ from polars_ir.language.names import resolve
 
 def test_a_piece_starts_wherever_an_id_changes():
     rows = pl.DataFrame({"run": ["a", "a", "b", "b", "b"], "query_id": ["q", "p", "p", "p", "q"]})
-    pieces = Pieces.of(rows, ["run", "query_id"])
-    assert pieces.starts.to_list() == [0, 1, 2, 4]
-    assert pieces.spread(pl.Series([7, None, 5, 3], dtype=pl.UInt32)).to_list() == [7, None, 5, 5, 3]
+    row_runs = RowRuns.of(rows, ["run", "query_id"])
+    assert row_runs.starts.to_list() == [0, 1, 2, 4]
+    assert row_runs.spread(pl.Series([7, None, 5, 3], dtype=pl.UInt32)).to_list() == [7, None, 5, 5, 3]
     assert starts_of(pl.Series([], dtype=pl.UInt32)).to_list() == []
 
 

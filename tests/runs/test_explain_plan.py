@@ -1,4 +1,4 @@
-"""The way that a call takes, with its reason, is the one that `evaluate` takes."""
+"""The strategy of a call, with its reason, is the one that `evaluate` takes."""
 
 import polars as pl
 import pytest
@@ -66,8 +66,8 @@ def test_the_way_is_told_with_its_reason_and_taken(run, qrels, options, threshol
     plan = run.ir.explain_plan(qrels, measures, **options)
     assert str(plan).startswith(wanted)
 
-    def public(way):
-        assert way == plan.way
+    def public(strategy):
+        assert strategy == plan.strategy
         raise InterruptedError
 
     monkeypatch.setattr(relation, "relate_by_number", lambda *_: public("by number"))
