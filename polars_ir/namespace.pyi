@@ -291,7 +291,7 @@ class IRNamespace(Generic[_FrameT_co]):
     ) -> _FrameT_co:
         """The ranking of a query, with the contribution of each document to a measure."""
     def explain_plan(self, qrels: Any = None, measures: Measures = "nDCG@10", **options: Unpack[Evaluating]) -> Plan:
-        """The way in which `evaluate` would find the ranks of the judged documents, and the reason for it."""
+        """The strategy by which `evaluate` would rank the judged documents, and the reason for it."""
     def f_measure(
         self,
         qrels: Any = None,
