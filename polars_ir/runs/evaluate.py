@@ -38,6 +38,7 @@ from polars_ir.runs.coverage import strictly
 from polars_ir.runs.options import Evaluating
 from polars_ir.runs.pooled import told_of_pooled
 from polars_ir.runs.selection import excluded_as_text, selected
+from polars_ir.runs.taken_for import warn_of_places
 from polars_ir.runs.warnings import marks_of, warn_of_grades, warned, with_warnings
 
 
@@ -69,7 +70,8 @@ def evaluate(
     -----
     IRWarning
         For a result that is probably not the one that was meant: ids that never match, a run that answers fewer than
-        half of the queries, grades that no measure finds relevant, NaN, days or tenants that are pooled into one
+        half of the queries, grades that no measure finds relevant, a run and judgments, or a rank
+        and a score, that look like each other, NaN, days or tenants that are pooled into one
         ranking, days without judgments. Of a LazyFrame the first comes when the plan
         is run, in whichever way, and so does the second if a measure reads the number of retrieved documents; grades
         are warned of where the judgments are in memory, and NaN is not.
@@ -149,6 +151,7 @@ def _planned(
     pair, relation = judged_relation(run, qrels, measured, needs)
     if (judgments := pair.qrels or pair.run).eager:
         warn_of_grades(judgments, measured)
+    warn_of_places(run, pair)
     by_grade = needs.kind.by_document and needs.ties in ("best", "worst")
     ranked = reordered(relation, pair.keys, needs.ties) if by_grade else relation
     marks: dict[str, Any] = marks_of(pair, needs) if pair.qrels else {}
