@@ -925,7 +925,7 @@ class IRNamespace(Generic[_FrameT_co]):
 
 class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one class, whose methods refuse LazyFrames
     def discriminative_power(self, measures: Measures | None = None, **options: Unpack[Discriminating]) -> _FrameT_co:
-        """The share of the pairs of systems that a measure tells apart: a row per measure."""
+        """Share of pairs of systems that a measure distinguishes: a row per measure."""
     def geo_risk(self, measures: Measures | None = None, *, alpha: float = 1.0, missing: str = "zero") -> _FrameT_co:
         """The mean and the evenness of systems, all of them together as the baseline: one row per system and measure."""
     def level(

@@ -30,7 +30,7 @@ SCHEMA = {
 def discriminative_power(
     per_query: Table[EagerFrameT], measures: Measures = None, **options: Unpack[Discriminating]
 ) -> EagerFrameT:
-    """The share of the pairs of systems that a measure tells apart: a row per measure.
+    """Share of pairs of systems that a measure distinguishes: a row per measure.
 
     Every pair of systems is tested as `compare` does it, without a correction for their number: the share is what one
     measure is compared with another by, on the same systems and queries, and no statement about a pair. Of systems that

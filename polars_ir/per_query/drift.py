@@ -104,21 +104,16 @@ def drift(
     queries; else so many first ones, one, or all earlier ones. Days differ by themselves, as their queries do. So from
     four buckets of reference on, the buckets are the sample: Student's t of a bucket's mean against the k means m of
     the reference, (mean - mean(m)) / (s sqrt(1 + 1/k)), s^2 being their variance, or what that of queries drawn into
-    buckets would be if that is more, with k - 1 degrees of freedom. It takes buckets for independent of each other, and
-    finds a drift the earlier the more of them are in the reference. With fewer than four, queries are the sample, by
-    the test of `worst_slices`, as if buckets differed by their queries only: where days differ by .05 beside (a
-    standard deviation), nearly every course of 12 days of 100 queries has a mark. The note says so.
+    buckets would be if that is more, with k - 1 degrees of freedom. With fewer than four, queries are the
+    sample, by the test of `worst_slices`, as if buckets differed by their queries only; the note says so.
 
     Where the same queries come again, as in a nightly benchmark, each is compared with its own mean over the reference,
     of which only queries with a value in all these buckets are part: their differences vary far less than the queries
-    do, and much smaller drifts show. Two tests are then made of the mean difference, and the higher p counts: the
-    paired t of the n differences and, from four buckets of reference on, Student's t of a bucket's mean against their k
-    means, for these queries, with the variance s^2 (1 + 1/k) and k - 1 degrees of freedom.
+    do, and much smaller drifts show. The higher p counts, of the paired t of the n
+    differences and, from four buckets of reference on, of Student's t of a bucket's mean.
 
-    It marks a bucket whose mean is higher or lower; not one in which only the spread changed, nor a slow trend before
-    it has made a difference of its own, and not why: other queries make another mean, too (`worst_slices` looks into a
-    bucket). A fixed reference marks a lasting change for as long as it lasts; one that grows takes it in, and then the
-    mark fades. Whoever looks again with every new bucket makes more tests than `correction` knows of.
+    A fixed reference marks a lasting change for as long as it lasts; one that grows takes it in. Whoever looks again
+    with every new bucket makes more tests than `correction` knows of.
 
     Parameters
     ----------
@@ -145,19 +140,15 @@ def drift(
     -------
     The kind of per_query
         The column of systems (if there is one), `measure` (String), `bucket` (as in `by`, or its start), `n_queries`
-        (UInt32), `mean`, `low`, `high` (the interval of the mean, as in `summarize`), `n_reference` (UInt32),
-        `reference_mean` (of its buckets' means where these are the sample, else of its queries), `difference` (mean -
-        reference_mean), `statistic`, `p`, `p_corrected` (Float64), `drifted` (Boolean, p_corrected <= alpha) and `note`
-        (String), why there is no test, and where queries are the sample. Measures are in the order they have, systems
-        in that of their names, or of the dict they came in, buckets in theirs.
+        (UInt32), `mean`, `low`, `high` (as in `summarize`), `n_reference` (UInt32), `reference_mean` (of buckets where
+        these are the sample, else of queries), `difference`, `statistic`, `p`, `p_corrected` (Float64), `drifted`
+        (Boolean) and `note` (String, why there is no test, and where queries are the sample).
 
     Raises
     ------
     IRError
-        For a query without a value of `by`; raw times, most of which only one query has, without `every`; `every` with
-        other than dates and times; an unknown reference, measure or option; NaN values; a LazyFrame with `cluster`, or
-        in which queries come again. Another is read at once, by moments, and figures are those of the values to within
-        1e-12 (1e-11 of three million queries).
+        For a query without a value of `by`; raw times without `every`; an unknown reference, measure or option; NaN
+        values; a LazyFrame with `cluster`, or in which queries come again. Another is read by moments, to within 1e-12.
 
     References
     ----------

@@ -77,25 +77,16 @@ def gate(
       fresh queries pass a change without any drop four times out of five. To go on with these and add some is to look
       again: plan `looks`, or take `interval="anytime"`.
 
-    How the bounds are made decides how far that holds where few queries differ, and chance may have left out those that
-    lose. `"auto"` is Student's t, corrected for skewness, where 20 queries or more are below both mean and median of
-    the differences, and `"bounded"` elsewhere: then no query can be assumed to lose less than the range of the measure.
+    `"auto"` is Student's t, corrected for skewness, where 20 queries or more are below both mean and median of the
+    differences, and `"bounded"` elsewhere: then no query can be assumed to lose less than the range of the measure.
     With no query changed, it takes ln(alpha) / ln(1 - max_drop / range) of them to pass, 299 for a drop of 0.01 of 1.
-    What no rule sees are rare large losses among many small differences, none of which came up: `"bounded"` reckons
-    with them too, at the price of many more queries.
-
-    Planned `looks` at 2 or 5 points passed a drop of max_drop in .025 to .070 of cases (normal and skewed differences,
-    and those of real runs; 400 simulations each, where a single look passed it in .033 to .068), and an unchanged
-    system in .76 with five, where one look at the end passes it in .78, and alpha / 5 at each in .58. They are planned
-    for as many new queries at each: at other times, two pass .055 at most and five .079, .065 after 1, 4, 16, 40 and
-    100 % of the queries.
 
     A change ships if all measures pass: `gate(...)["passed"].all()`. That needs no correction for their number, since
     every one of them must pass; more measures make a gate stricter. For measures whose lowest value is the best
     (`Hole`), a drop is a rise: they pass if high is max_drop or less.
 
-    Two LazyFrames are read at once, by moments, as in `compare`: for interval `"auto"`, where 20 queries or more are on
-    both sides. The number of fresh queries is then that of Student's t.
+    Two LazyFrames are read by moments: for interval `"auto"`, where 20 queries or more are on both sides. What planned
+    `looks` cost and find is in notebooks/evidence.md.
 
     Parameters
     ----------
@@ -111,9 +102,8 @@ def gate(
     The kind of new
         `measure`, `verdict` (String); `passed` (Boolean); `difference`, `low`, `high`, `max_drop`, `mean` (of new),
         `old_mean` (Float64); `n_queries`, `n_missing` (UInt32: the queries that only one of the two has);
-        `note` (String, null if there is nothing to say): why there are no bounds, for an inconclusive verdict the
-        smallest drop that these queries rule out and about how many fresh ones would decide, which queries only one of
-        the two has, or has a value for.
+        `note` (String): why there are no bounds, which drop inconclusive queries rule out and about how many fresh ones
+        would decide, and which queries only one of the two has.
 
     Raises
     ------
@@ -124,11 +114,9 @@ def gate(
 
     References
     ----------
-    Schuirmann 1987, https://doi.org/10.1007/BF01068419 (one-sided tests at level alpha by an interval of confidence
-    1 - 2 alpha); Berger 1982, https://doi.org/10.1080/00401706.1982.10487790 (why several measures need no correction);
-    Hall 1992, https://doi.org/10.1111/j.2517-6161.1992.tb01878.x (t and skewness); Learned-Miller, Thomas 2019,
-    https://arxiv.org/abs/1905.06208 (Gaffke's bound); Waudby-Smith, Ramdas 2024, https://arxiv.org/abs/2010.09686
-    (betting)
+    Schuirmann 1987, https://doi.org/10.1007/BF01068419; Berger 1982, https://doi.org/10.1080/00401706.1982.10487790
+    (several measures); Hall 1992, https://doi.org/10.1111/j.2517-6161.1992.tb01878.x (t and skewness); Learned-Miller &
+    Thomas 2019, https://arxiv.org/abs/1905.06208; Waudby-Smith & Ramdas 2024, https://arxiv.org/abs/2010.09686
 
     Examples
     --------
@@ -165,7 +153,7 @@ def judged_change(
         if not is_plan and may_repeat(table.select("query_id")):
             keys |= dict.fromkeys(keys_found(table, without=measures))
     others = ["topic", "topic_id", PROVENANCE, *by, cluster if isinstance(cluster, str) else None]
-    if is_plan:  # of which an error names the columns that may tell its rows apart
+    if is_plan:  # of which an error names the columns that may distinguish its rows
         perhaps = keys_perhaps(after.dtypes, [*after.keys, *measures])
         others += [name for name in perhaps if before.dtypes.get(name) == after.dtypes[name]]
     if keys:

@@ -85,10 +85,6 @@ def level(
     `"exchanged"`: in each query the systems exchange their values at random, so that they are equal in all respects,
     and symmetric as few real ones are.
 
-    Urbano's simIReff, whose question this is, draws values from distributions fitted to the systems and to how these go
-    together, within the range of the measure and with ties of their own: it makes queries that were not there, which
-    drawing anew can not. What none of the queries shows, such as a rare failure, neither has.
-
     Parameters
     ----------
     measure

@@ -74,10 +74,8 @@ def power(
     - given both: the power that they have;
     - given neither: the smallest difference that the pairs of queries of `per_query` show with this power.
 
-    The spread of few queries is as often too low as too high, and a plan by it has less power than it says. So the plan
-    is by its upper limit of 80 %, std * sqrt((n - 1) / chi2(.2; n - 1)), n queries being there: `std_planned`. Plans of
-    a power of .8 by pilots of 10, 25, 50 and 100 queries of real runs had .84, .85, .85 and .84 on average, and below
-    .7 in .20, .12, .08 and .03 of 360 cases; by the spread itself .69, .76, .78 and .79 (`tests/bench/evidence.py`).
+    The spread of few queries is as often too low as too high. So the plan is by its upper limit of 80 %, `std_planned`,
+    std * sqrt((n - 1) / chi2(.2; n - 1)). What plans by pilots reach is in notebooks/evidence.md.
 
     With `max_drop`, the power is the probability that `gate` passes a change that lowers nothing, with `n_queries`
     queries; without `n_queries`, the result is the number of queries at which it passes in about 80 % of the cases.
@@ -85,58 +83,38 @@ def power(
     Parameters
     ----------
     per_query
-        What `evaluate` returned for several systems, or a dict of such frames by system. None to plan with `std`. Of
-        LazyFrames it reads moments, as `compare` does, for method `"normal"` without `max_drop`.
-    baseline
-        The system that the others are compared with; None takes each with each.
+        What `evaluate` returned for several systems; None to plan with `std`. Of LazyFrames it reads moments, for
+        method `"normal"` without `max_drop`.
+    baseline, missing, ranges, cluster
+        As in `compare` and `gate`; with `cluster`, `n_queries` counts clusters. Of several rows of a query and system,
+        as of nights, the query is the cluster.
     std
-        A guess of the standard deviation of the differences, in place of `per_query`; nDCG@10 and AP often have
-        0.1 to 0.3.
+        A guess of the standard deviation of the differences, in place of `per_query`; often 0.1 to 0.3.
     difference
         The mean difference to show, in units of the measure; above 0.
     max_drop
-        The largest drop that a gate allows, above 0; it needs `per_query`, and replaces `difference` and `power`.
-    n_queries
-        The planned number of queries; 2 or more.
-    alpha
-        The level of the test: how often it may find a difference where there is none.
+        The largest drop that a gate allows, above 0; it replaces `difference` and `power`.
+    n_queries, alpha
+        The planned number of queries, from 2 on, and the level of the test.
     comparisons
-        The number of comparisons that p will be corrected for: the plan is for alpha / comparisons, the first step of
-        Holm's correction, so that 16 systems against a baseline need `comparisons=16`. A gate needs none.
+        The number of comparisons that p will be corrected for: the plan is for alpha / comparisons, Holm's first step.
     power
-        How often it should find a true difference; above alpha. 0.8 by default; not with both of `difference` and
-        `n_queries`, which determine it.
-    method
-        `"normal"`: as if differences were normal, P(|T| > t(1 - alpha / 2; n - 1)), T having the noncentral t
-        distribution with n - 1 degrees of freedom and noncentrality difference / std * sqrt(n). `"pilot"`: by 2,000
-        samples drawn from the observed differences, shifted to the mean that is to be shown. A gate is always planned
-        by a pilot: 400 samples of its differences, each with a random sign.
-    ranges
-        The worst and the best value of a measure that the catalogue does not have, as in `gate`; with `max_drop`.
-    missing
-        `"zero"`, the default, counts 0 for a system that lacks a query which others have; `"skip"` leaves the pair out.
-    seed
-        Of the samples of a pilot.
-    cluster
-        What several queries have in common that are no sample of their own, as in `compare`: `n_queries` is a number of
-        clusters then. Of several rows of a query and system, as of nights of a benchmark, the query is the cluster, and
-        the plan is for queries with as many rows; keep those of one night to plan one.
+        How often it should find a true difference, .8 by default; not with both of `difference` and `n_queries`.
+    method, seed
+        `"normal"`, by the noncentral t distribution, or `"pilot"`, by 2,000 samples of the observed differences,
+        shifted to the mean that is to be shown. A gate is planned by a pilot.
 
     Returns
     -------
     The kind of per_query
-        The column of systems, `measure` (String; null with `std`), `n_queries` (UInt32), `difference` (Float64),
-        `power` (Float64, from 0 to 1: that of this difference, or drop, and number), `max_drop` (Float64; it or the
-        difference is null), `baseline` (String; null with `std`), `std` and `std_planned` (Float64, of the differences,
-        and the one of the plan), `n_missing` (UInt32: queries that only one of the two answered; null with `std`), and
-        `note` (String): why something is null, as where differences do not vary, or the number would be over a billion,
-        and how many pairs were left out since the measure is undefined for only one of the two.
+        The column of systems, `measure`, `n_queries` (UInt32), `difference`, `power`, `max_drop` (Float64), `baseline`,
+        `std`, `std_planned` (Float64, of the differences, and of the plan), `n_missing` (UInt32: queries that only one
+        of the two answered), `note` (String, why something is null); names and `n_missing` are null with `std`.
 
     Raises
     ------
     IRError
-        For a single system, systems with fewer than two common queries, an unknown baseline or measure,
-        options outside their range, neither or both of `per_query` and `std`, or options that the plan does not use.
+        For fewer than two systems or common queries, options outside their range, or that the plan does not use.
 
     References
     ----------

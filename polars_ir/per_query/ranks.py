@@ -104,8 +104,7 @@ def ranks(per_query: Table[EagerFrameT], measures: Measures = None, **options: U
         for measure in scores.values
         for row in _ranked(part, measure, options)
     ]
-    schema: dict[str, Any] = {**{name: scores.queries.collect_schema()[name] for name in scores.slices}, **SCHEMA}
-    return give_back(pl.DataFrame(rows, schema=schema).rename({"run": scores.system}), per_query)
+    return give_back(pl.DataFrame(rows, schema=scores.schema(SCHEMA)).rename({"run": scores.system}), per_query)
 
 
 def _ranked(scores: Scores, measure: str, options: RankingBySlice) -> Iterator[dict[str, Any]]:

@@ -79,11 +79,7 @@ def worst_slices(
     and the highest value that the measure can have or, where they are not known, and with a baseline, the lowest and
     the highest seen. A slice with few values off the end that its mean is near shows little of its spread, and is taken
     to spread as all queries do, the more the fewer these are. p is what is left by the confidence of the interval that
-    ends at 0. Of slices that are all alike, 20 of 5 to 25 queries or 8 of 50 to 400, of which up to nine tenths are 0,
-    or one of them all or nothing and the others calm, any was significant in .000 to .054 of 400 to 1,000 simulations,
-    and intervals held in .95 or more (notebooks/evidence.md). What it cannot see are rare failures among values that
-    are nearly the same: where a query in twenty fails wholly, and the others are within .01 of each other, slices
-    without a failure are marked. Slices of five can only show a loss of nearly all.
+    ends at 0. What is significant by chance, and which failures it can not see, is in notebooks/evidence.md.
 
     Queries are taken for independent. There is no `cluster=`, since the queries of a topic may be in several slices:
     of variants of a topic, give the topics' means instead, as by `per_query.group_by("topic").agg(...)`.
@@ -97,7 +93,7 @@ def worst_slices(
     ----------
     by
         What queries are sliced by: columns of `per_query`, by name, or a frame with a query column and others. Columns
-        that tell rankings of a query apart, such as days of a nightly benchmark, are keys of the result, and slices are
+        that distinguish rankings of a query, such as nights of a benchmark, are keys of the result, and slices are
         those of each of their values: `["date", "category"]`.
     measures
         The measures to look at; without it, all numbers but the columns of `by`.
@@ -107,22 +103,17 @@ def worst_slices(
     Returns
     -------
     The kind of per_query
-        The keys, if there are such; the column of systems (if there is one), `value` (String), `difference` (Float64),
-        `significant` (Boolean), `p_corrected` (Float64), `n_queries` (UInt32), `shrunk_difference`, `mean`,
-        `rest_mean`, `low`, `high` (the interval of the difference), `statistic` (the width, in standard deviations, of
-        the interval that ends at 0), `p` (Float64), `n_rest` (UInt32), `attribute` (the column that `value` is of),
-        `measure`, `baseline` (null without) and `note` (String), why there is no test. Keys are in order, measures in
-        the order they have, systems in that of their names, or of the dict they came in; in them the worst difference
-        is first: the lowest or, for a measure whose best value is its lowest (`Hole`), the highest. Rows without a test
-        come last.
+        The keys, if there are some; the column of systems, `value` (String), `difference` (Float64), `significant`
+        (Boolean), `p_corrected` (Float64), `n_queries` (UInt32), `shrunk_difference`, `mean`, `rest_mean`, `low`,
+        `high`, `statistic` (the width, in standard deviations, of the interval that ends at 0), `p` (Float64), `n_rest`
+        (UInt32), `attribute`, `measure`, `baseline` and `note` (String, why there is no test). The worst difference of
+        each system is first: the lowest, or of a cost (`Hole`) the highest. Rows without a test come last.
 
     Raises
     ------
     IRError
-        For a query without a value of `by`; for slices that share queries, as days of the same ones do, and rows of a
-        query that no column of `by` tells apart; an unknown baseline, measure or option; NaN values; a LazyFrame with a
-        baseline. Without one it is read at once, by moments, and figures are those of the values to within 1e-12 (1e-11
-        of three million queries).
+        For a query without a value of `by`, slices that share queries, several rows of a query that `by` does not
+        distinguish, NaN values, and a LazyFrame with a baseline. Without one it is read by moments, to within 1e-12.
 
     References
     ----------
@@ -228,7 +219,7 @@ def _each_part(systems: Systems, keys: Sequence[str]) -> list[_Sample]:
 
 
 def keys_among(queries: Queries) -> list[str]:
-    """The slices that tell rows of the same query and system apart, such as days; an error if no others are left."""
+    """The slices that distinguish rows of the same query and system, such as days; an error if no others are left."""
     if QUERY not in queries.table.dtypes:
         return []
     columns = {column_for(name): name for name in queries.slices}

@@ -389,7 +389,7 @@ def resamples_for(comparisons: int, alpha: float, *, least: int = 10_000) -> int
 
 
 def rounded(values: Floats, scale: float | None = None) -> Floats:
-    """Values to the thirteenth digit of the largest, or of `scale`: those that only floats tell apart are equal.
+    """Values to the thirteenth digit of the largest, or of `scale`: those that differ by rounding alone are equal.
 
     .4 - .3 and .2 - .1 differ by 3e-17, which is no order for a test of ranks.
     """

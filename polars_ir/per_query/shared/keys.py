@@ -1,4 +1,4 @@
-"""Frames with several rows of a query and system, such as one a night: what tells these apart, and an id for each.
+"""Frames with several rows of a query and system, such as one a night: what distinguishes these, and an id for each.
 
 Conventions: a row is then of a query on its night. Its id is a number in the order of queries, so that the figures of a
 night are those of its rows alone, to the last bit.
@@ -34,7 +34,7 @@ QUERY = "polars_ir: query"
 
 
 def keys_found(table: CanonicalFrame, without: Collection[str] = ()) -> list[str]:
-    """The columns that tell rows of the same query and system apart: one, or all that there are; none without such."""
+    """The columns that distinguish rows of the same query and system: one, or all that there are; none without such."""
     if not table.eager or not may_repeat(table.select(*table.keys)):
         return []
     # A measure has numbers.

@@ -429,7 +429,7 @@ class Discriminating(TypedDict, total=False):
     """The options of `discriminative_power`."""
 
     test: Annotated[Test, Option("bootstrap", TEST, f"The test: {', '.join(map(repr, TESTS))}.")]
-    alpha: Annotated[float, Option(0.05, chance(), "The level at which two systems are told apart.")]
+    alpha: Annotated[float, Option(0.05, chance(), "The level at which two systems are distinguished.")]
     missing: MissingOfPair
     resamples: Annotated[int, RESAMPLES]
     seed: Annotated[int, Option(0, whole(0), SEED)]

@@ -373,6 +373,11 @@ class Sums:
         """The columns of (system, baseline) to compare."""
         return pairs_of(self.systems, baseline)
 
+    def schema(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """The types of a result: those of the slices, and its other columns."""
+        dtypes = self.queries.collect_schema()
+        return {**{name: dtypes[name] for name in self.slices}, **columns}
+
     def seen(self, measure: str) -> Floats:
         """The lowest and highest values of a measure."""
         ends = self.extremes.filter(measure=self.measures.index(measure))

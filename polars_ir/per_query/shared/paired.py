@@ -143,6 +143,11 @@ class Scores:
         """The measures."""
         return tuple(self.values)
 
+    def schema(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """The types of a result: those of the slices, and its other columns."""
+        dtypes = self.queries.collect_schema()
+        return {**{name: dtypes[name] for name in self.slices}, **columns}
+
     def seen(self, measure: str) -> Floats:
         """The values of a measure."""
         import numpy as np
@@ -274,7 +279,7 @@ def scores_of(
 ) -> Scores:
     """The scores of the systems of a per-query frame, by the options of a function that is named in messages.
 
-    Of several rows of a query, which `keys` tell apart, the query is the cluster.
+    Of several rows of a query, which `keys` distinguish, the query is the cluster.
     """
     import numpy as np
 

@@ -150,7 +150,7 @@ def queries_of(
     """The queries of a per-query frame, with weights, and sliced by attributes; `needs` names these where it has to be.
 
     `what` is a function that needs the rows in memory, and some of them, for messages; it may need `several` systems.
-    The `keys` tell rows of a query and system apart, as do the columns that are named where queries repeat. Rows of a
+    The `keys` distinguish rows of a query and system, as do the columns that are named where queries repeat. Rows of a
     plan may be `repeated` for a caller who counts them; of a plan without weights, clusters and strata they are in no
     order.
     """
