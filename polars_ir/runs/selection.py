@@ -174,7 +174,11 @@ def _at_first_place(frame: Frame, by: Sequence[str], *, in_order: bool, labelled
         plan = checked(plan, once, eager=isinstance(frame, pl.DataFrame), about="run", keys=keys, names={})
     # A score that is none stays, and is an error of the evaluation.
     is_none = pl.col(value).is_null() | (pl.col(value).is_nan() if schema[value].is_float() else False)
-    rest = [] if in_order else [name for name in schema if name not in (*keys, value)]
+    # A rank beside a score is read by nothing.
+    rest = [] if in_order else [name for name in schema if name not in (*keys, value, "rank")]
+    if others is None and not in_order and not rest:
+        best = pl.col(value).max() if "score" in names else pl.col(value).min()
+        return _like(frame, plan.group_by(keys).agg(pl.when(~is_none.any()).then(best).alias(value)))
     order = [is_none, pl.col(value), *(_ordered(name, schema[name]) for name in rest)]
     falling = [True, "score" in names, *[False] * len(rest)]
     plan = plan.sort(order, descending=falling, maintain_order=True).unique(keys, keep="first", maintain_order=True)
