@@ -312,6 +312,10 @@ class IRNamespace(Generic[_FrameT_co]):
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Fall-out: the share of the documents judged not relevant that is among the first k; lower is better."""
+    def full_recall(
+        self, qrels: Any = None, *, k: int | Iterable[int] | None = None, rel: float = 1, **options: Unpack[Evaluating]
+    ) -> _FrameT_co:
+        """Full recall: whether the first k documents hold one of every group of evidence."""
     def fuse(
         self,
         method: str | Method = "rrf",
@@ -335,6 +339,10 @@ class IRNamespace(Generic[_FrameT_co]):
         """Binary preference of a query, for a geometric mean over queries."""
     def gmap(self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]) -> _FrameT_co:
         """Average precision of a query, for a geometric mean over queries."""
+    def group_reciprocal_rank(
+        self, qrels: Any = None, *, k: int | Iterable[int] | None = None, rel: float = 1, **options: Unpack[Evaluating]
+    ) -> _FrameT_co:
+        """Reciprocal rank of groups of evidence: the mean, over the groups, of that of their first document."""
     def hardest(self, measure: str | pl.Expr, *, n: int | None = 10) -> _FrameT_co:
         """The queries that systems do worst on, the worst first: by the mean of a measure over the systems."""
     def hole(
@@ -439,6 +447,10 @@ class IRNamespace(Generic[_FrameT_co]):
         """Matthews correlation coefficient: how well being among the first k goes with being relevant, from -1 to 1."""
     def mean(self, **options: Unpack[Averaging]) -> _FrameT_co:
         """The mean of every measure over the queries: one row per system."""
+    def missing_evidence(
+        self, qrels: Any, k: int = 5, *, by: str | Sequence[str] | None = None, **options: Unpack[Selecting]
+    ) -> _FrameT_co:
+        """The groups of evidence of which the first `k` documents hold none, each with its document that stands highest."""
     def n_nonrelevant_judged_retrieved(
         self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
@@ -847,6 +859,7 @@ class IRNamespace(Generic[_FrameT_co]):
     err = expected_reciprocal_rank
     f = f_measure
     f1 = f_measure
+    fullrecall = full_recall
     g = normalized_gain
     get_bpref = bpref
     get_geometric_map = gmap
@@ -856,6 +869,8 @@ class IRNamespace(Generic[_FrameT_co]):
     get_rprec = r_precision
     gm_map = gmap
     gmbpref = gm_bpref
+    group_recall = subtopic_recall
+    grouprr = group_reciprocal_rank
     hit = success
     hit_rate = success
     hit_ratio = success
@@ -898,6 +913,7 @@ class IRNamespace(Generic[_FrameT_co]):
     r_cap = recall_capped
     rbp = rank_biased_precision
     rbp_residual = rank_biased_precision_residual
+    recall_all = full_recall
     recall_cap = recall_capped
     recip_rank = reciprocal_rank
     recip_rank_cut = reciprocal_rank

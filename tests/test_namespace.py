@@ -143,7 +143,14 @@ def test_charts_are_listed_and_the_nearest_is_named():
 TABLES_AND_MEASURES = {"qrels", "per_query", "other", "measure", "measures"}
 
 #: What is asked for first.
-METHODS = {"fuse": "method", "tune_fusion": "method", "contribution": "method", "normalize": "norm", "skip_first": "n"}
+METHODS = {
+    "fuse": "method",
+    "tune_fusion": "method",
+    "contribution": "method",
+    "normalize": "norm",
+    "skip_first": "n",
+    "missing_evidence": "k",
+}
 
 #: The words that measures are written in, which are no calls on tables.
 WORDS = {"gain", "hits", "if_relevant", "n_relevant", "relevant", "top", "measure"}

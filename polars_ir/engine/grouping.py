@@ -9,12 +9,14 @@ import polars.selectors as cs
 
 from polars_ir.engine import tuning
 from polars_ir.engine.bounds import NONE_RELEVANT, Judging, judgings, with_bounds
+from polars_ir.engine.evidence import FIRST, of_documents
 from polars_ir.engine.in_memory import ALIKE, RANKING
 from polars_ir.engine.needs import Needs, reads_only_relevant
 from polars_ir.engine.ranking import reordered
 from polars_ir.engine.run_and_qrels import RunAndQrels
 from polars_ir.errors import Code, Fix, MeasureError, option
 from polars_ir.language.catalog import CATALOG
+from polars_ir.language.kinds import DOCUMENTS, kind_of
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.language.words import average
 
@@ -79,16 +81,11 @@ def grouped(
     elif RANKING in keys:
         # A number is cheaper to group by than ids, which are the same in all rows of a ranking.
         others.append(pl.col([key for key in ids if key != RANKING]).first())
-    if (
-        RANKING in keys
-        and pair.rows >= tuning.TUNING.apart
-        and not relevant_only
-        and (apart := [each.name for each in measures if reads_only_relevant(each)])
-    ):
-        # Measures that read only relevant documents have all they need in the rows of these.
+    apart, some = _apart(relation, pair, measures, relevant_only=relevant_only)
+    if apart:
         of_all = (expression for name, expression in expressions.items() if name not in apart)
-        of_relevant = _relevant(relation, pair).group_by(keys).agg(expressions[name] for name in apart)
-        result = relation.group_by(keys).agg(*others, *of_all).join(of_relevant, on=keys)
+        of_some = some.group_by(keys).agg(expressions[name] for name in apart)
+        result = relation.group_by(keys).agg(*others, *of_all).join(of_some, on=keys)
     else:
         result = relation.group_by(keys).agg(*others, *expressions.values())
     if rankings is not None:
@@ -104,6 +101,19 @@ def grouped(
     means = (average(pl.col(name).cast(pl.Float64)).alias(name) for name in expressions)
     of_query = result.sort(pair.keys).group_by(pair.run.keys, maintain_order=True)
     return of_query.agg(*means, *(pl.col(name).any() for name in marks or ()))
+
+
+def _apart(
+    relation: pl.LazyFrame, pair: RunAndQrels, measures: Sequence[ResolvedMeasure], *, relevant_only: bool
+) -> tuple[list[str], pl.LazyFrame]:
+    """The measures that read other rows than all of the relation, and these rows, some of each ranking."""
+    schema = relation.collect_schema()
+    if FIRST in schema:
+        return [each.name for each in measures if kind_of(each.expression) is DOCUMENTS], of_documents(relation)
+    if RANKING not in schema or relevant_only or pair.rows < tuning.TUNING.apart:
+        return [], relation
+    # Measures that read only relevant documents have all they need in the rows of these.
+    return [each.name for each in measures if reads_only_relevant(each)], _relevant(relation, pair)
 
 
 def _makes_numbers(measure: ResolvedMeasure) -> bool:

@@ -7,14 +7,17 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
+from polars_ir.engine.evidence import FIRST, IDEAL, with_document, with_group
 from polars_ir.engine.greedy import with_greedy_rank
 from polars_ir.engine.run_and_qrels import RunAndQrels
 from polars_ir.errors import Code, ColumnError, DataError, Fix, MeasureError, nearest, quoted
 from polars_ir.frames.canonical_frame import CanonicalFrame
+from polars_ir.frames.kinds import to_polars
+from polars_ir.frames.roles import could_be, find
 from polars_ir.frames.table import MADE
 from polars_ir.language.catalog import CATALOG
 from polars_ir.language.cover import is_greedy
-from polars_ir.language.kinds import DOCUMENTS, TELLING, Kind, kind_of
+from polars_ir.language.kinds import DOCUMENTS, GROUP, TELLING, Kind, kind_of
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.language.ties import is_count, is_weights, with_counts, with_weights
 from polars_ir.language.words import Ties
@@ -43,6 +46,8 @@ class ComputedColumn(NamedTuple):
 
 COMPUTED = (
     ComputedColumn(is_greedy, "judgments", with_greedy_rank),
+    ComputedColumn(GROUP.__eq__, "judgments", with_group),
+    ComputedColumn((FIRST, IDEAL).__contains__, "judgments", with_document),
     ComputedColumn(is_weights, "relation", with_weights),
     ComputedColumn(is_count, "grades", with_counts),
 )
@@ -76,6 +81,12 @@ class Needs(NamedTuple):
         others = (*systems, "n_retrieved", "judged_elsewhere")
         return not (self.whole or self.unjudged) and self.columns.isdisjoint(others)
 
+    def of_judgments(self, qrels: object) -> Needs:
+        """The needs where judgments without subtopics will do, as for groups of evidence, and these have none."""
+        if self.kind.part is None or self.kind.part in self.columns or GROUP not in self.columns or has_parts(qrels):
+            return self
+        return self._replace(kind=DOCUMENTS, per=None, columns=self.columns - {FIRST, IDEAL})
+
     def with_derived(
         self, frame: pl.DataFrame | pl.LazyFrame, of: Literal["judgments", "relation", "grades"], *, keys: Sequence[str]
     ) -> pl.LazyFrame:
@@ -97,7 +108,10 @@ def needs_of(
 ) -> Needs:
     """The needs of measures under some options; columns of the run, which only a pair of tables has, add to them."""
     columns = {column for measure in measures for column in measure.expression.meta.root_names()}
-    kind = DOCUMENTS if TELLING.isdisjoint(columns) else _one_kind(measures)
+    kinds = {DOCUMENTS: measures} if TELLING.isdisjoint(columns) else _kinds(measures)
+    kind = next(iter(kinds))
+    if kind.part and DOCUMENTS in kinds:
+        columns |= {FIRST, IDEAL}
     return Needs(
         kind=kind,
         per=kind.part or judges,
@@ -105,7 +119,7 @@ def needs_of(
         unjudged=unjudged or ("judged_elsewhere" in columns and ties in ("best", "worst")),
         ties=ties,
         judged_only=judged_only,
-        relevant_only=not (unjudged or judged_only) and all(map(reads_only_relevant, measures)),
+        relevant_only=len(kinds) == 1 and not (unjudged or judged_only) and all(map(reads_only_relevant, measures)),
         columns=ALWAYS.union(columns, [] if judges is None else [judges], OF_TIES if ties in ("best", "worst") else []),
         whole=False,
         by=tuple(by),
@@ -121,17 +135,27 @@ def reads_only_relevant(measure: ResolvedMeasure) -> bool:
     return gains is None or (isinstance(gains, Mapping) and all(grade > 0 for grade in gains))
 
 
-def _one_kind(measures: Sequence[ResolvedMeasure]) -> Kind:
-    """The one kind of judgments that the measures of a call read."""
+def _kinds(measures: Sequence[ResolvedMeasure]) -> dict[Kind, list[str]]:
+    """The measures of a call by the kind of judgments they read; documents, which stand last, go with their parts."""
     kinds: dict[Kind, list[str]] = {}
     for measure in measures:
         kinds.setdefault(kind_of(measure.expression), []).append(measure.name)
-    if len(kinds) > 1:
+    others = [kind for kind in kinds if kind is not DOCUMENTS]
+    if len(others) > 1 or (DOCUMENTS in kinds and not all(kind.part for kind in others)):
         each = "; ".join(f"{quoted(names)} of {kind.name}" for kind, names in kinds.items())
         raise MeasureError(
-            f"measures of one call must read one kind of judgments; got {each}. Evaluate each kind by itself."
+            f"measures of one call must read judgments that go together; got {each}. Evaluate each kind by itself."
         )
-    return next(iter(kinds))
+    return {kind: kinds[kind] for kind in (*others, *({DOCUMENTS} & kinds.keys()))}
+
+
+def has_parts(qrels: object) -> bool:
+    """True of judgments with a column of subtopics."""
+    if qrels is None or isinstance(qrels, Mapping):
+        return False
+    schema = to_polars("qrels", qrels, column="relevance").collect_schema()
+    name = find("qrels", "subtopic", schema)
+    return name is not None and could_be("subtopic", schema[name])
 
 
 def check_columns(

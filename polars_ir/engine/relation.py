@@ -246,6 +246,7 @@ def _rows_together(run: CanonicalFrame) -> float:
 
 def _paired(run: Any, qrels: Any, measures: Sequence[ResolvedMeasure], needs: Needs) -> tuple[RunAndQrels, Needs]:
     """The run with its judgments, and the needs with the unjudged documents where a column of the run is read."""
+    needs = needs.of_judgments(qrels)
     pair = align(run, qrels, per=needs.per, by=needs.by)
     check_columns(pair, measures, needs)
     return pair, needs if needs.columns.isdisjoint(pair.extra_columns) else needs._replace(unjudged=True)

@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 import polars as pl
 
 from polars_ir.engine import tuning
+from polars_ir.engine.evidence import once
 from polars_ir.errors import Code, ColumnError, Fix, caller, closest, option
-from polars_ir.frames.canonical_frame import CanonicalFrame
+from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.kinds import PreparedJudgments
 from polars_ir.frames.roles import could_be, find
 from polars_ir.frames.rules import guard
@@ -19,6 +20,9 @@ from polars_ir.frames.table import labelled_table, qrels_table, run_table, same_
 from polars_ir.language.kinds import PARTS_OF_DOCUMENTS
 
 T = TypeVar("T")
+
+#: The error of a plan.
+TWICE_FOR_A_SUBTOPIC = "the qrels give a document of a query more than once for a subtopic; keep the highest grade"
 
 #: A column of plans that is true where a run gives a document of a query twice.
 TWICE = "polars_ir: twice"
@@ -81,9 +85,9 @@ def align(run: Any, qrels: Any = None, *, per: str | None = None, by: Sequence[s
     if prepared:
         table = prepared.kept(("table", per, by), lambda: _checked(qrels, per, by))
     else:
-        table = qrels_table(qrels, per=per, by=by)
+        table = _each_once(qrels_table(qrels, per=per, by=by))
     if run_side.eager and not table.eager:
-        table = qrels_table(qrels.collect(), per=per, by=by)
+        table = _each_once(qrels_table(qrels.collect(), per=per, by=by))
     run_side, qrels_side = same_types(run_side, table)
     if prepared is None:
         search_duplicates(qrels_side)
@@ -95,9 +99,24 @@ def align(run: Any, qrels: Any = None, *, per: str | None = None, by: Sequence[s
 
 def _checked(qrels: PreparedJudgments, per: str | None, by: Sequence[str]) -> CanonicalFrame:
     """Judgments as a table, searched for duplicates."""
-    table = qrels_table(qrels, per=per, by=by)
+    table = _each_once(qrels_table(qrels, per=per, by=by))
     search_duplicates(table)
     return table
+
+
+def _each_once(qrels: CanonicalFrame) -> CanonicalFrame:
+    """Judgments of documents, of one with several subtopics that of its highest grade."""
+    part = None if qrels.per else find("qrels", "subtopic", [name for name in qrels.columns if name not in qrels.names])
+    if part is None or not could_be("subtopic", qrels.dtypes[part]):
+        return qrels
+    if not qrels.eager:
+        repeated = (pl.len().over([*qrels.document, part]) > 1) & pl.col("doc_id").is_not_null()
+        rows = guard(qrels.all_columns(), repeated, TWICE_FOR_A_SUBTOPIC, key="query_id")
+        return qrels.with_frame(once(rows, part, qrels.keys))
+    if not may_repeat(qrels.select(*qrels.document)):
+        return qrels
+    qrels.check_once(*qrels.document, part)
+    return qrels.with_frame(once(qrels.all_columns(), part, qrels.keys).collect(engine="in-memory"))
 
 
 def search_duplicates(table: CanonicalFrame) -> None:

@@ -11,7 +11,7 @@ import polars as pl
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, fold, quoted
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import to_polars
-from polars_ir.frames.roles import ROLE_OF, could_be
+from polars_ir.frames.roles import ROLE_OF, could_be, find
 from polars_ir.frames.table import qrels_table
 from polars_ir.language.kinds import Kind, kind_shown
 
@@ -85,8 +85,8 @@ def judgment_table(judgments: object, *, check: bool = True, by: Sequence[str] =
     """The kind that judgments are of, as their columns show, and their table."""
     frame = to_polars("qrels", judgments, column="relevance")
     schema = frame.collect_schema()
-    subtopics = [
-        name for name, dtype in schema.items() if ROLE_OF.get(fold(name)) == "subtopic" and could_be("subtopic", dtype)
-    ]
-    kind = kind_shown([*schema, "subtopic"] if len(subtopics) == 1 else schema.names())
+    could = {name for name, dtype in schema.items() if could_be("subtopic", dtype)}
+    named = [name for name in could if ROLE_OF.get(fold(name)) == "subtopic"]
+    shows = len(named) == 1 or (not named and find("qrels", "subtopic", schema) in could)
+    kind = kind_shown([*schema, "subtopic"] if shows else schema.names())
     return kind, TABLES[kind.name](judgments if isinstance(judgments, pl.LazyFrame) else frame, check=check, by=by)

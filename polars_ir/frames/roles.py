@@ -41,7 +41,7 @@ ROLES = {
         Role("score", ("score", "sim", "similarity", "_score", "prediction"), "score", of="run"),
         Role("relevance", ("relevance", "rel", "label", "rating", "grade", "gain"), "grade", of="qrels"),
         Role("rank", ("rank",), "score", of="run", otherwise=("position", "doc_position")),
-        Role("subtopic", ("subtopic", "subtopic_id", "aspect", "intent"), of="qrels"),
+        Role("subtopic", ("subtopic", "subtopic_id", "aspect", "intent"), of="qrels", otherwise=("evidence",)),
     )
 }
 

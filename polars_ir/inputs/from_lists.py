@@ -6,7 +6,7 @@ is right where they contradict each other, only the user knows.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import polars as pl
@@ -30,6 +30,9 @@ from polars_ir.language.options import check, column, one_of, or_none, public
 
 #: Names of fields of ids in structs, folded, beside those of documents.
 IDS = ("id", "chunkid", "nodeid")
+
+#: The lists of the numbers of groups.
+GROUPS = "polars_ir: groups"
 
 #: Names of columns of distances, of which the lowest is the best.
 DISTANCES = ("distance", "distances")
@@ -90,7 +93,8 @@ def from_lists(
         `distances` or `scores`.
     relevant
         List column of the relevant ids, or of structs with a field for the id and one for the grade. An empty list
-        means that nothing is relevant, null that the query is not judged.
+        means that nothing is relevant, null that the query is not judged. Lists of lists are groups, of each of which
+        an answer needs one document: `[["a", "b"], ["c"]]` is "(a or b) and c".
     grades
         List column of their grades; by default `grades` where there is one. Without grades each is 1.
     duplicates
@@ -101,8 +105,10 @@ def from_lists(
     -------
     (run, qrels)
         `query_id`, `doc_id`, `score` (that of the lists; without scores Int64, the length of the list falling to 1),
-        and `query_id`, `doc_id`, `relevance` (that of the lists, or Int64). Columns that tell rankings of a query
-        apart (`run` or another name of systems, days, `version` and the like) are columns of the run, before these.
+        and `query_id`, `doc_id`, `relevance` (that of the lists, or Int64). Qrels of groups have their numbers, too:
+        `subtopic`, Int64, 1 for the first and 0 where nothing is relevant; a document may be in several. Columns that
+        tell rankings of a query apart (`run` or another name of systems, days, `version` and the like) are columns of
+        the run, before these.
         A query whose list of relevant ids is empty stays in the qrels, as a row without document and grade: it is
         evaluated, and no document is relevant to it. A query whose list is null has no row in the qrels.
 
@@ -114,9 +120,9 @@ def from_lists(
     Raises
     ------
     IRError
-        For an unknown column, or one that is no list, lists of different length in a row, a null in a list, a ranking
-        in two rows, relevant documents that differ between rows of a query, and scores that rise along a list, or
-        distances that fall: the list would be another ranking.
+        For an unknown column, or one that is no list, lists of different length in a row, a null in a list, a group
+        without a document, a ranking in two rows, relevant documents that differ between rows of a query, and scores
+        that rise along a list, or distances that fall: the list would be another ranking.
 
     Examples
     --------
@@ -143,6 +149,9 @@ def from_lists(
     columns = table.collect_schema()
     values = _scores_of(scores, columns, of_structs.get(retrieved))
     grades = grades or of_structs.get(relevant) or ("grades" if "grades" in columns else None)
+    if groups := _is_nested(columns.get(relevant)):
+        table = _flat(table, query, relevant, grades)
+        columns = table.collect_schema()
     pairs = [(retrieved, values.column if values and scores else None), (relevant, grades)]
     _check_lists(table, named, pairs)
     taken = [query, *(name for pair in pairs for name in pair if name)]
@@ -164,10 +173,17 @@ def from_lists(
         score = score.list.eval(_negated(columns[values.column])) if values.distances else score
     run = rows.select(*apart, query_id=query, doc_id=retrieved, score=score)
     run = run.explode("doc_id", "score", keep_nulls=False)
-    judged = _judged_once(rows, query, relevant, grades, eager=eager) if apart else rows
-    qrels = judged.select(query_id=query, doc_id=relevant, relevance=pl.lit(1, pl.Int64) if grades is None else grades)
-    qrels = qrels.explode("doc_id", *(["relevance"] if grades else []), keep_nulls=False)
-    nothing = judged.filter(pl.col(relevant).list.len() == 0).select(query_id=query, doc_id=None, relevance=None)
+    judged = (
+        _judged_once(rows, query, [relevant, *([GROUPS] if groups else [])], grades, eager=eager) if apart else rows
+    )
+    subtopic = dict.fromkeys(("subtopic",), GROUPS) if groups else {}
+    relevance = pl.lit(1, pl.Int64) if grades is None else pl.col(grades)
+    qrels = judged.select(query_id=query, **subtopic, doc_id=relevant, relevance=relevance)
+    qrels = qrels.explode("doc_id", *subtopic, *(["relevance"] if grades else []), keep_nulls=False)
+    # As a number, since pandas would make floats of the others beside a null.
+    no_group = dict.fromkeys(subtopic, pl.lit(0, pl.Int64))
+    nothing = judged.filter(pl.col(relevant).list.len() == 0)
+    nothing = nothing.select(query_id=query, **no_group, doc_id=None, relevance=None)
     return give_back(run, frame), give_back(pl.concat([qrels, nothing], how="vertical_relaxed"), frame)
 
 
@@ -177,11 +193,36 @@ def _tells_apart(name: str, dtype: pl.DataType) -> bool:
     return is_key and (ROLE_OF.get(fold(name)) == "run" or fold(name) in PARTS or dtype.is_temporal())
 
 
-def _judged_once(rows: pl.LazyFrame, query: str, relevant: str, grades: str | None, *, eager: bool) -> pl.LazyFrame:
+def _is_nested(dtype: pl.DataType | None) -> bool:
+    """True of lists of lists."""
+    return isinstance(dtype, pl.List) and isinstance(dtype.inner, (pl.List, pl.Array))
+
+
+def _flat(table: Frame, query: str, relevant: str, grades: str | None) -> Frame:
+    """The table with one list of the documents of all groups, and beside it their numbers."""
+    group, eager = pl.element(), isinstance(table, pl.DataFrame)
+    empty = pl.col(relevant).list.eval(group.list.len().fill_null(0) == 0).list.any().fill_null(False)
+    words = "A group is documents of which any will do: leave it out, or give it the document that is missing"
+    rule = Rule(empty, f"whose {relevant!r} holds a group without a document", words)
+    rows = checked(table.lazy(), rule, eager=eager, about="frame", keys=[query], names={})
+    numbers = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).repeat_by(group.list.len()).explode()
+    nested = [name for name in (relevant, grades) if name and _is_nested(table.collect_schema().get(name))]
+    # Groups of ids alone have no order, and rows of a query may have them in several.
+    documents = group.list.sort() if grades is None else group
+    return (table if eager else rows).with_columns(
+        pl.col(relevant).list.eval(numbers).alias(GROUPS),
+        *(pl.col(name).list.eval(documents.explode()) for name in nested),
+    )
+
+
+def _judged_once(
+    rows: pl.LazyFrame, query: str, lists: Sequence[str], grades: str | None, *, eager: bool
+) -> pl.LazyFrame:
     """The relevant documents of each query, which all of its systems and days must share."""
-    gold = [relevant, *([grades] if grades else [])]
+    relevant, *groups = lists
+    gold = [*lists, *([grades] if grades else [])]
     judged = rows.filter(pl.col(relevant).is_not_null()).select(query, *gold)
-    if grades is None:
+    if grades is None and not groups:
         judged = judged.with_columns(pl.col(relevant).list.sort())
     judged = judged.unique(maintain_order=True)
     words = "Judgments are of a query, whatever system answers it: give it one list, or make ids of queries of both"
@@ -243,7 +284,9 @@ def _unpacked(table: Frame, roles: dict[str, str]) -> tuple[Frame, dict[str, str
     )
     values: dict[str, str] = {}
     for name, role in roles.items():
-        dtype = table.collect_schema().get(name)
+        dtype, of_groups = table.collect_schema().get(name), False
+        if role == "relevance" and isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.List):
+            dtype, of_groups = dtype.inner, True
         if not (isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Struct)):
             continue
         fields = [field.name for field in dtype.inner.fields]
@@ -260,9 +303,15 @@ def _unpacked(table: Frame, roles: dict[str, str]) -> tuple[Frame, dict[str, str
             values[name] = f"{name}.{value}"
             of_field[values[name]] = value
         table = table.with_columns(
-            pl.col(name).list.eval(pl.element().struct.field(field)).alias(column) for column, field in of_field.items()
+            _field(pl.col(name), field, of_groups=of_groups).alias(column) for column, field in of_field.items()
         )
     return table, values
+
+
+def _field(lists: pl.Expr, field: str, *, of_groups: bool) -> pl.Expr:
+    """The lists of a field of structs, or of groups of them."""
+    value = pl.element().struct.field(field)
+    return lists.list.eval(pl.element().list.eval(value) if of_groups else value)
 
 
 def _scores_of(scores: str | None, columns: pl.Schema, of_structs: str | None) -> Scores | None:

@@ -33,11 +33,14 @@ class Kind:
 
 DOCUMENTS = Kind("documents")
 
+#: The column of a document's group of evidence: its subtopic or, where judgments have none, the document itself.
+GROUP = "evidence_group"
+
 #: The first that has a column which a measure reads is the measure's; without one it is of documents.
 KINDS = (
     Kind(
         "subtopics",
-        frozenset({"subtopic"}),
+        frozenset({"subtopic", GROUP}),
         (frozenset({"subtopic"}),),
         "subtopic",
         frozenset({"judges", "bounds", "ties"}),

@@ -132,7 +132,7 @@ def update(
     # The order of ties depends on all measures together.
     ordered: Evaluating = {**options, "ties": needs.ties}
     as_one: Evaluating = {**ordered, **NEUTRAL, "names": "canonical", "provenance": False, "strict": False}
-    pair = align(run, qrels, per=needs.per, by=needs.by)
+    pair = align(run, qrels, per=needs.of_judgments(qrels).per, by=needs.by)
     keys = pair.run.keys
     queries, text = _as_they_are(pair, measured, ordered)
     rows = _rows_of(per_query_table(stored, "stored"), pair.run)

@@ -103,10 +103,10 @@ def test_what_one_judge_did_not_judge_is_unjudged_for_them():
             "qrels has 1 row whose 'judge' is null.",
         ),
         (
-            lambda: ir.evaluate(RUN, SUBTOPICS, ["StRecall@2", "nDCG@10"]),
+            lambda: ir.evaluate(RUN, SUBTOPICS, ["StRecall@2", "prefs_simp"]),
             (
-                "measures of one call must read one kind of judgments; got 'StRecall@2' of subtopics; 'nDCG@10' of "
-                "documents. Evaluate each kind by itself."
+                "measures of one call must read judgments that go together; got 'StRecall@2' of subtopics; "
+                "'prefs_simp' of preferences. Evaluate each kind by itself."
             ),
         ),
         (

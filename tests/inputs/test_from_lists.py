@@ -308,3 +308,39 @@ def test_lists_in_texts_are_among_the_columns_that_may_be_meant():
     assert "ir.from_lists(frame, query='question', retrieved='retrieved_ids', relevant='gold_ids')" in message_of(
         lambda: ir.from_lists(log)
     )
+
+
+# Groups of relevant documents.
+
+
+GROUPED = pl.DataFrame({"query_id": ["q", "p"], "retrieved": [["a"], ["b"]], "relevant": [[["b", "a"], ["a"]], []]})
+
+
+@pytest.mark.parametrize("kind", [lambda log: log, pl.DataFrame.lazy])
+def test_lists_of_lists_are_groups_and_a_document_may_be_in_two(kind):
+    _, qrels = ir.from_lists(kind(GROUPED))
+    rows = [("q", 1, "a", 1), ("q", 1, "b", 1), ("q", 2, "a", 1), ("p", 0, None, None)]
+    assert qrels.lazy().collect().rows() == rows
+
+
+def test_groups_of_structs_have_their_grades():
+    gold = [[[{"id": "a", "grade": 2}], [{"id": "b", "grade": 1}]]]
+    _, qrels = ir.from_lists(pl.DataFrame({"query_id": ["q"], "retrieved": [["a"]], "relevant": gold}))
+    assert qrels.rows() == [("q", 1, "a", 2), ("q", 2, "b", 1)]
+
+
+@pytest.mark.parametrize("group", [[], None])
+def test_a_group_without_a_document_is_an_error(group):
+    log = GROUPED.with_columns(relevant=pl.Series([[["a"], group], []]))
+    with pytest.raises(ir.IRError, match="1 row whose 'relevant' holds a group without a document"):
+        ir.from_lists(log)
+    with pytest.raises(pl.exceptions.PolarsError, match="holds a group without a document"):
+        ir.from_lists(log.lazy())[1].collect()
+
+
+def test_systems_share_the_groups_of_a_query_in_any_order_of_ids():
+    log = pl.DataFrame({"run": ["x", "y"], "query_id": "q", "retrieved": [["a"], ["b"]]})
+    alike = log.with_columns(relevant=pl.Series([[["a", "b"], ["c"]], [["b", "a"], ["c"]]]))
+    assert ir.from_lists(alike)[1].height == 3
+    with pytest.raises(ir.IRError, match="another than that of a row of the query"):
+        ir.from_lists(log.with_columns(relevant=pl.Series([[["a", "b"], ["c"]], [["a"], ["b", "c"]]])))

@@ -76,7 +76,7 @@ def intent_aware_precision(*, k: int | None = None, rel: float = 1, weights: str
 @measure(
     "StRecall",
     source=f"Zhai et al. 2003, https://doi.org/10.1145/860435.860440; {NDEVAL}",
-    also={"ndeval": "strec", "ir_measures": "StRecall"},
+    also={"ndeval": "strec", "ir_measures": "StRecall", "AutoRAG": "group_recall"},
     parameters=WEIGHTS,
 )
 def subtopic_recall(*, k: int | None = None, rel: float = 1, weights: str | None = None) -> pl.Expr:

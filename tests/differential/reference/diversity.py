@@ -169,3 +169,20 @@ def subtopic_recall(
         return float(any(document in relevant for document in ranking.top(k)))
 
     return mean_over_subtopics(weighted(ranking, weights), rel, of_subtopic)
+
+
+def first_ranks(ranking: Ranking, k: int | None, rel: float) -> list[int | None]:
+    """The rank of the first document of each group of evidence, None where the first k hold none."""
+    places = {document.id: rank for rank, document in enumerate(ranking.top(k), 1)}
+    groups = by_subtopic(ranking, rel).values()
+    return [min((places[each.id] for each in group if each.id in places), default=None) for group in groups]
+
+
+def full_recall(ranking: Ranking, *, k: int | None = None, rel: float = 1) -> float | None:
+    ranks = first_ranks(ranking, k, rel)
+    return float(None not in ranks) if ranks else None
+
+
+def group_reciprocal_rank(ranking: Ranking, *, k: int | None = None, rel: float = 1) -> float | None:
+    ranks = first_ranks(ranking, k, rel)
+    return sum(1 / rank for rank in ranks if rank) / len(ranks) if ranks else None

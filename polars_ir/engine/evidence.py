@@ -1,0 +1,53 @@
+"""Groups of evidence, any document of which will do, and documents that stand in several groups.
+
+Conventions: a group is a subtopic of the query or, where judgments have none, a relevant document by itself. To
+measures of documents a document of several groups is one, with its highest grade: the row in which it has this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from polars_ir.language.kinds import GROUP
+from polars_ir.language.words import text
+
+#: True of one row of each document, that of its highest grade; and the place of the document in the ideal ranking.
+FIRST, IDEAL = "polars_ir: first", "polars_ir: ideal_rank"
+
+
+def with_group(judgments: pl.DataFrame | pl.LazyFrame, *_: str, **__: object) -> pl.LazyFrame:
+    """Judgments with the column of groups.
+
+    >>> with_group(pl.DataFrame({"doc_id": ["a"], "relevance": [1]})).collect().rows()
+    [('a', 1, 'a')]
+    """
+    part = "subtopic" if "subtopic" in judgments.collect_schema() else "doc_id"
+    return judgments.lazy().with_columns(pl.col(part).alias(GROUP))
+
+
+def with_document(judgments: pl.DataFrame | pl.LazyFrame, *_: str, keys: Sequence[str]) -> pl.LazyFrame:
+    """Judgments of subtopics with the columns `FIRST` and `IDEAL`.
+
+    >>> judgments = pl.DataFrame({"subtopic": [1, 2, 2], "doc_id": ["a", "a", "b"], "relevance": [1, 2, 3]})
+    >>> with_document(judgments.with_columns(query_id=1), keys=["query_id"]).collect().to_dict(as_series=False)[FIRST]
+    [False, True, True]
+    """
+    document, grade = [*keys, "doc_id"], pl.col("relevance")
+    best = grade.eq_missing(grade.max().over(document))
+    lowest = pl.when(best).then("subtopic").min().over(document)
+    order = pl.when(pl.col(FIRST) & grade.is_not_null()).then(pl.struct("relevance", text("doc_id")))
+    rows = judgments.lazy().with_columns((best & pl.col("subtopic").eq_missing(lowest)).alias(FIRST))
+    return rows.with_columns(order.rank("ordinal", descending=True).over(list(keys)).alias(IDEAL))
+
+
+def of_documents(relation: pl.LazyFrame) -> pl.LazyFrame:
+    """The judged relation with a row for each document, as measures of documents read it."""
+    return relation.filter(pl.col(FIRST).fill_null(True)).with_columns(pl.col(IDEAL).alias("ideal_rank"))
+
+
+def once(judgments: pl.LazyFrame, part: str, keys: Sequence[str]) -> pl.LazyFrame:
+    """A row for each document, that of its highest grade."""
+    rows = with_document(judgments.with_columns(pl.col(part).alias("subtopic")), keys=keys)
+    return rows.filter(FIRST).select(judgments.collect_schema().names())
