@@ -1,1 +1,1 @@
-"""Tests and intervals on arrays of numbers, by SciPy and statsmodels: all that needs the extra `stats`."""
+"""Tests and intervals over arrays of numbers, by SciPy and statsmodels: everything that needs the extra `stats`."""

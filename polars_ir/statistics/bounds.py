@@ -1,8 +1,8 @@
-"""One-sided bounds of a mean, which hold at a level for few values, and for values that are nearly all the same.
+"""One-sided bounds of a mean that hold their level for few values and for nearly constant ones.
 
-Conventions: no value can be below `lowest`, which may be -inf where that is not known; an upper bound is the lower one
-of the negated values. A bound that is not defined is None. A bound is above the true mean with a probability of at most
-alpha, so far as its docstring says.
+Conventions: no value can be below `lowest`, which is -inf where unknown; an upper bound is the negated lower bound of
+the negated values. An undefined bound is None. A bound exceeds the true mean with a probability of at most alpha,
+within the limits that its docstring states.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from scipy import optimize
 from polars_ir.statistics import student
 from polars_ir.statistics.randomisation import CELLS, ROUNDING, Floats
 
-#: So many values must lie below both mean and median for a bound by Student's t. With fewer, what has not been seen
-#: yet can be larger than what has: the simulation in tests/bench/evidence.py shows the levels for other numbers.
+#: Minimum number of values below both mean and median for a bound by Student's t. With fewer, values not yet seen can
+#: be larger than those seen: the simulation in tests/bench/evidence.py shows the levels for other numbers.
 LEAST_BELOW = 20
 
-#: The reason for a bound by `"auto"` that there is not.
+#: Reason for a missing bound of `"auto"`.
 NO_RANGE = f"fewer than {LEAST_BELOW} queries lose, or gain, and the measure has no known range"
 
-#: The integral in `chance_below`, in natural logarithms: its step, where it starts, and the size at which it ends.
+#: The integral in `chance_below`, on a natural logarithmic scale: step, start, and the size at which it ends.
 STEP, FIRST, VANISHED = 0.05, -20.0, 30.0
 
-#: Means of flat Dirichlet weights have a log-concave density: less than 1e-16 is so many standard deviations away.
+#: Means of flat Dirichlet weights have a log-concave density: beyond this many standard deviations it is below 1e-16.
 FAR = 40.0
 
-#: The stakes of a bet, as shares of the largest one that can not lose everything.
+#: Stakes of a bet, as shares of the largest one that cannot lose everything.
 STAKES = np.geomspace(1e-4, 0.99, 60)
 
 
 class Tail(NamedTuple):
-    """The figures of the lower tail of n values that make a bound: mean, standard deviation, skewness, number below.
+    """Statistics of the lower tail of n values that make a bound: mean, standard deviation, skewness, number below.
 
-    The `skewness` is by sqrt(n), corrected for bias; those `below` are so of both mean and median. It is of values, or
-    of sums where nobody has these (`per_query.shared.sums`).
+    `skewness` is divided by sqrt(n) and corrected for bias; `below` counts values under both mean and median. Computed
+    from values, or from sums where the values are not in memory.
     """
 
     n: int
@@ -49,49 +49,50 @@ class Tail(NamedTuple):
 
     @classmethod
     def of(cls, values: Floats) -> Tail | None:
-        """The tail of some values; None where too few are below both mean and median to tell of it.
+        """The tail of an array of values; None where too few are below both mean and median to estimate it.
 
-        The skewness is to the bit that of `scipy.stats.skew`, whose checks take forty times as long as the sums.
+        The skewness equals `scipy.stats.skew` to the bit, whose checks take forty times as long as the sums.
         """
         if (below := n_below(values)) < LEAST_BELOW:
             return None
-        n, apart = len(values), values - values.mean()
-        squares = apart**2
+        n, centred = len(values), values - values.mean()
+        squares = centred**2
         with np.errstate(all="ignore"):
-            skewness = math.sqrt((n - 1.0) * n) / (n - 2.0) * (squares * apart).mean() / squares.mean() ** 1.5
+            skewness = math.sqrt((n - 1.0) * n) / (n - 2.0) * (squares * centred).mean() / squares.mean() ** 1.5
         g = float(skewness) / math.sqrt(n)
         return cls(n, float(values.mean()), float(values.std(ddof=1)), g, below)
 
     def bound(self, alpha: float) -> float:
         """Student's bound, lowered where a long lower tail makes t too high.
 
-        With g = skewness / sqrt(n), Hall's transformation of t, t + g (t^2 / 3 + 1 / 6) + g^2 t^3 / 27, is as t would
-        be without skewness (https://doi.org/10.1111/j.2517-6161.1992.tb01878.x); a skewness above 0 raises nothing.
-        There are as many degrees of freedom as values below mean and median, less one, since these tell of the tail.
+        With g = skewness / sqrt(n), Hall's transformation t + g (t^2 / 3 + 1 / 6) + g^2 t^3 / 27 is distributed as t
+        would be without skewness (https://doi.org/10.1111/j.2517-6161.1992.tb01878.x); a positive skewness raises
+        nothing. Degrees of freedom: the number of values below mean and median, less one, since these determine the
+        tail.
         """
         t = student.quantile(1 - alpha, self.below - 1)
         if g := min(0.0, self.skewness):
             inner = g * (t - g / 6)
-            # Near 0, the difference of a cube root and 1 would be all rounding.
+            # Near 0, the difference between a cube root and 1 would be all rounding.
             t = 3 / g * (math.expm1(math.log1p(inner) / 3) if inner > -0.9 else float(np.cbrt(1 + inner)) - 1)
         return self.mean - t * self.std / math.sqrt(self.n)
 
     def p_above(self, mean: float) -> float:
-        """The p of the hypothesis that the true mean is `mean` or less."""
+        """One-sided p of the hypothesis that the true mean is `mean` or less."""
         g = min(0.0, self.skewness)
         t = (self.mean - mean) * math.sqrt(self.n) / self.std
         return student.below(-(t + g * (t**2 / 3 + 1 / 6) + g**2 * t**3 / 27), self.below - 1)
 
 
 def lower_bound(values: Floats, kind: str, *, lowest: float, alpha: float) -> float | None:
-    """The lower bound of the mean by one of `BOUNDS`; None of fewer than two values."""
+    """Lower bound of the mean by one of `BOUNDS`; None for fewer than two values."""
     if len(values) < 2:
         return None
     return BOUNDS[kind](values, lowest, alpha)
 
 
 def p_above(values: Floats | Tail, mean: float, *, lowest: float) -> float | None:
-    """The p of the hypothesis that the true mean is `mean` or less, by the rule of `"auto"`; None if it has none."""
+    """One-sided p of a true mean of `mean` or less, by the rule of `"auto"`; None if undefined."""
     if isinstance(values, Tail):
         return values.p_above(mean)
     if tail := Tail.of(values):
@@ -105,14 +106,14 @@ def has_tail(values: Floats) -> bool:
 
 
 def why_none(differences: Floats, width: float) -> str:
-    """The reason for a p or an interval by `"auto"` that there is not."""
+    """Reason for a missing p or interval of `"auto"`."""
     if math.isfinite(width) or (has_tail(differences) and has_tail(-differences)):
         return ""
     return f": {NO_RANGE}"
 
 
 def n_below(values: Floats) -> int:
-    """The number of values below both mean and median."""
+    """Number of values below both mean and median."""
     if not len(values):
         return 0
     rounding = ROUNDING * float(np.abs(values).max())
@@ -120,22 +121,22 @@ def n_below(values: Floats) -> int:
 
 
 def automatic(values: Floats, lowest: float, alpha: float) -> float | None:
-    """The bound by t, corrected for skewness, where enough values lie below mean and median; else the bounded one."""
+    """Skewness-corrected bound by t where enough values lie below mean and median; else the bounded one."""
     tail = Tail.of(values)
     return tail.bound(alpha) if tail else bounded(values, lowest, alpha)
 
 
 def bounded(values: Floats, lowest: float, alpha: float) -> float | None:
-    """The mean that a Bayesian bootstrap with one more value, the lowest possible one, is below by a chance of alpha.
+    """The alpha quantile of the mean in a Bayesian bootstrap with one more value, the lowest possible one.
 
-    Gaffke's bound: of values 0 and 1 it is that of Clopper and Pearson, and it never leaves the range. That it holds
-    for every distribution is a conjecture that no search has contradicted (https://arxiv.org/abs/1905.06208).
+    Gaffke's bound: for values 0 and 1 it equals that of Clopper and Pearson, and it never leaves the range. Its
+    validity for every distribution is a conjecture that no search has contradicted (https://arxiv.org/abs/1905.06208).
     """
     if not math.isfinite(lowest):
         return None
     if (high := float(values.max())) <= lowest:
         return lowest
-    # No chance of alpha is further from the expected mean than this (Cantelli).
+    # No alpha quantile is further from the expected mean than this (Cantelli).
     expected, deviation = _moments(values, np.ones(len(values)), lowest)
     low = max(lowest, expected - deviation * math.sqrt(1 / alpha))
     levels, counts = (np.asarray(part, np.float64) for part in np.unique(values, return_counts=True))
@@ -145,7 +146,7 @@ def bounded(values: Floats, lowest: float, alpha: float) -> float | None:
 
 
 def _moments(values: Floats, counts: Floats, lowest: float) -> tuple[float, float]:
-    """The expected value and the standard deviation of the mean that flat Dirichlet weights make."""
+    """Expected value and standard deviation of the mean under flat Dirichlet weights."""
     total = float(counts.sum()) + 1
     expected = (float(counts @ values) + lowest) / total
     square = (float(counts @ (values - expected) ** 2) + (lowest - expected) ** 2) / total
@@ -153,37 +154,37 @@ def _moments(values: Floats, counts: Floats, lowest: float) -> tuple[float, floa
 
 
 def chance_below(values: Floats, mean: float, lowest: float, counts: Floats | None = None) -> float:
-    """The chance that weights drawn from a flat Dirichlet distribution make a mean of values and `lowest` below `mean`.
+    """Probability that flat Dirichlet weights give a mean of the values and `lowest` below `mean`.
 
-    It is that of sum(E (x - mean)) <= 0 with exponential E, by the inversion of its characteristic function
-    (Gil-Pelaez). `counts` are how often each value counts; they may be fractions.
+    Computed as P(sum(E (x - mean)) <= 0) with exponential E, by inverting the characteristic function (Gil-Pelaez).
+    `counts` is the multiplicity of each value and may be fractional.
     """
     if counts is None:
         values, counts = (np.asarray(part, np.float64) for part in np.unique(values, return_counts=True))
-    apart, weights = np.append(values, lowest) - mean, np.append(counts, 1.0)
-    if (apart >= 0).all() or (apart <= 0).all():
-        return 0.0 if (apart > 0).any() else 1.0
+    centred, weights = np.append(values, lowest) - mean, np.append(counts, 1.0)
+    if (centred >= 0).all() or (centred <= 0).all():
+        return 0.0 if (centred > 0).any() else 1.0
     expected, deviation = _moments(values, counts, lowest)
     far = (mean - expected) / deviation
     if abs(far) > FAR:
         return float(far > 0)
-    apart /= math.sqrt(weights @ apart**2)
+    centred /= math.sqrt(weights @ centred**2)
     # The further from the expected mean, the faster the integrand oscillates.
     step = STEP / (1 + abs(far) / 5)
-    at = np.exp(np.arange(FIRST, _last(apart, weights), step))
+    at = np.exp(np.arange(FIRST, _last(centred, weights), step))
     angle, size = np.zeros(len(at)), np.zeros(len(at))
     columns = max(1, CELLS // len(at))
-    for start in range(0, len(apart), columns):
-        part, counted = at[:, None] * apart[start : start + columns], weights[start : start + columns]
+    for start in range(0, len(centred), columns):
+        part, counted = at[:, None] * centred[start : start + columns], weights[start : start + columns]
         angle += np.arctan(part) @ counted
         size += np.log1p(part**2) @ counted / 2
     return min(1.0, max(0.0, float(0.5 - step / math.pi * (np.sin(angle) * np.exp(-size)).sum())))
 
 
-def _last(apart: Floats, weights: Floats) -> float:
-    """The end of the integrand of `chance_below`, in natural logarithms."""
+def _last(centred: Floats, weights: Floats) -> float:
+    """Upper end of the integrand of `chance_below`, on a natural logarithmic scale."""
     last = 0.0
-    while np.log1p(np.exp(2 * last) * apart**2) @ weights / 2 < VANISHED:
+    while np.log1p(np.exp(2 * last) * centred**2) @ weights / 2 < VANISHED:
         last += 0.5
     return last
 
@@ -191,9 +192,9 @@ def _last(apart: Floats, weights: Floats) -> float:
 def anytime(values: Floats, lowest: float, alpha: float) -> float | None:
     """The lowest mean at which a bettor against it has not yet won 1 / alpha times the stake.
 
-    The wealth, the mean over `STAKES` s of prod(1 + s (x - mean) / (mean - lowest)), is an e-value: whenever it is
-    looked at, and however often, it is 1 / alpha or more with a probability of at most alpha if `mean` is the true one
-    (Ville; Waudby-Smith and Ramdas, https://arxiv.org/abs/2010.09686). It depends on no order of the values.
+    The wealth, averaged over `STAKES` s of prod(1 + s (x - mean) / (mean - lowest)), is an e-value: if `mean` is the
+    true one, the wealth ever reaches 1 / alpha with a probability of at most alpha, at whatever times it is inspected
+    (Ville; Waudby-Smith and Ramdas, https://arxiv.org/abs/2010.09686). It does not depend on the order of the values.
     """
     if not math.isfinite(lowest):
         return None
@@ -208,7 +209,7 @@ def anytime(values: Floats, lowest: float, alpha: float) -> float | None:
 
 
 def log_wealth(levels: Floats, counts: Floats, mean: float, lowest: float) -> float:
-    """The logarithm of what `anytime` has made of a stake of 1, each level having come so many times."""
+    """Logarithm of the wealth of `anytime` from a stake of 1; `counts` is the multiplicity of each level."""
     growth = np.log1p(STAKES[:, None] * (levels - mean) / (mean - lowest)) @ counts
     return float(np.logaddexp.reduce(growth)) - math.log(len(STAKES))
 

@@ -1,8 +1,7 @@
 """Confidence intervals of a mean over queries.
 
-Conventions: an interval that is not defined is None: of fewer than two values, or a bootstrap that needs a spread of
-values that are all the same. Bootstrap intervals draw queries, each with its weight; the same seed gives the same
-interval.
+Conventions: an undefined interval is None: fewer than two values, or constant values in a bootstrap that needs a
+spread. Bootstrap intervals resample queries, each with its weight; the same seed gives the same interval.
 """
 
 from __future__ import annotations
@@ -21,18 +20,18 @@ from polars_ir.statistics.randomisation import CELLS, ROUNDING, Draws, Floats, a
 from polars_ir.statistics.samples import Ends, Values
 from polars_ir.statistics.significance import rejected_ranks, signed_ranks
 
-#: The drawn values in memory at once; more make it no faster.
+#: Drawn values in memory at once; more is no faster.
 DRAWN = 1_000_000
 
-#: The means of samples in memory at once.
+#: Means of samples in memory at once.
 MEANS = 20_000_000
 
-#: So often the range of values is halved to find an average in it, which is then known to the last bit.
+#: Bisections of the range of values after which an average in it is known to the last bit.
 HALVINGS = 60
 
 
 class Estimate(NamedTuple):
-    """A mean with the ends of its interval, the number of values, and a note where there is no interval."""
+    """A mean with the ends of its interval, the number of values, and a note where the interval is missing."""
 
     value: float | None
     low: float | None
@@ -42,21 +41,21 @@ class Estimate(NamedTuple):
 
     @property
     def ends(self) -> Ends | None:
-        """The interval, if there is one."""
+        """The interval, if defined."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
-#: The intervals of several samples of a confidence, all from the same draws where a bootstrap makes them.
+#: Intervals of several samples at one confidence; a bootstrap uses the same draws for all.
 Estimator = Callable[[Sequence[Values], float, Draws], list[Ends | None]]
 
 
 def estimates(
     samples: Sequence[Values], kind: str, confidence: float = 0.95, draws: Draws | None = None
 ) -> list[Estimate]:
-    """The mean of each sample, with its interval by one of `ESTIMATORS`.
+    """Mean of each sample, with its interval by one of `ESTIMATORS`.
 
-    The standard error of a weighted mean is that of its linearisation, sqrt(n / (n - 1) * sum((w * (x - mean))^2)) /
-    sum(w) (W. G. Cochran, Sampling Techniques, 3rd ed., 1977, 6.3), which equal weights make std / sqrt(n).
+    The standard error of a weighted mean comes from its linearisation, sqrt(n / (n - 1) * sum((w * (x - mean))^2)) /
+    sum(w) (W. G. Cochran, Sampling Techniques, 3rd ed., 1977, 6.3); with equal weights it is std / sqrt(n).
 
     >>> estimates([Values(np.array([0.0, 1.0]))], "percentile")[0].ends
     (0.0, 1.0)
@@ -74,9 +73,9 @@ def estimates(
 
 
 def _by_bounds(kind: str) -> Estimator:
-    """The intervals between two bounds, each of which misses the mean with half of what confidence leaves.
+    """Intervals between two one-sided bounds, each with half of the error that the confidence allows.
 
-    The bounds of `BOUNDS` know no weights.
+    `BOUNDS` take no weights.
     """
 
     def intervals(samples: Sequence[Values], confidence: float, _: Draws) -> list[Ends | None]:
@@ -91,7 +90,7 @@ def _by_bounds(kind: str) -> Estimator:
 
 
 def _by_standard_error(quantile: Callable[[float, int], float]) -> Estimator:
-    """The intervals of so many standard errors, by the quantile for a number of degrees of freedom."""
+    """Intervals of mean -/+ quantile * standard error, by the quantile for a number of degrees of freedom."""
 
     def intervals(samples: Sequence[Values], confidence: float, _: Draws) -> list[Ends | None]:
         ends: list[Ends | None] = []
@@ -111,18 +110,18 @@ def _by_standard_error(quantile: Callable[[float, int], float]) -> Estimator:
 
 
 def _scaled(weights: Floats) -> Floats:
-    """The weights as shares of the largest, whose squares are neither too small nor too large for floats."""
+    """The weights as shares of the largest, so that their squares neither vanish nor overflow."""
     return weights / (weights.max(initial=0) or 1.0)
 
 
 def standard_error(values: Floats, weights: Floats | None = None) -> float:
-    """The standard error of the mean, or of the weighted mean, of at least two values."""
+    """Standard error of the mean, or of the weighted mean, of at least two values."""
     n = len(values)
     if weights is None:
         return float(values.std(ddof=1)) / math.sqrt(n)
     weights = _scaled(weights)
-    apart = weights * (values - _mean(values, weights))
-    return math.sqrt(n / (n - 1) * float(apart @ apart)) / float(weights.sum())
+    centred = weights * (values - _mean(values, weights))
+    return math.sqrt(n / (n - 1) * float(centred @ centred)) / float(weights.sum())
 
 
 def _mean(values: Floats, weights: Floats | None) -> float:
@@ -150,7 +149,7 @@ def _bootstrap(kind: str) -> Estimator:
 
 
 def _drawn_means(columns: Sequence[Values], draws: Draws) -> Floats:
-    """The means of samples drawn from each column, all of one length, with replacement: a row per column."""
+    """Means of samples drawn with replacement from columns of equal length: a row per column."""
     n = len(columns[0].values)
     products = np.column_stack([values if weights is None else weights * values for values, weights, _ in columns])
     divisors = np.column_stack([np.ones(n) if weights is None else weights for _, weights, _ in columns])
@@ -165,8 +164,8 @@ def _drawn_means(columns: Sequence[Values], draws: Draws) -> Floats:
         part, start = means[:, start : start + rows], start + rows
         with np.errstate(all="ignore"):
             part[:] = (counts @ products / (counts @ divisors if is_weighted else n)).T
-        # BCa counts the means below the observed one. Of those that differ from it by rounding alone, SciPy's order of
-        # adding up decides, here as there.
+        # BCa counts the means below the observed one. Where rounding alone makes them differ, SciPy's order of addition
+        # decides, so it is kept here.
         for number, near in enumerate(np.abs(part - observed[:, None]) <= rounding[:, None]):
             values, weights, _ = columns[number]
             places = drawn[near]
@@ -175,7 +174,7 @@ def _drawn_means(columns: Sequence[Values], draws: Draws) -> Floats:
 
 
 def _means(values: Floats, weights: Floats | None) -> Floats:
-    """The mean of each row."""
+    """Row means."""
     if weights is None:
         return np.asarray(values.mean(axis=-1))
     with np.errstate(all="ignore"):
@@ -183,19 +182,19 @@ def _means(values: Floats, weights: Floats | None) -> Floats:
 
 
 def _percentiles(sample: Values, means: Floats, kind: str, confidence: float) -> Ends | None:
-    """The ends of the interval among the means of samples, as `scipy.stats.bootstrap` finds them."""
+    """Endpoints of the interval among the means of samples, as `scipy.stats.bootstrap` finds them."""
     places = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
     with np.errstate(all="ignore"):
         if kind == "BCa":
             places = _corrected(places, sample, means)
-        # Where next to all weight is on one query, there is no such interval.
+        # Undefined where nearly all weight is on one query.
         percentiles = np.percentile(means, places * 100) if np.isfinite(places).all() else places
     low, high = percentiles.tolist()
     return (low, high) if math.isfinite(low) and math.isfinite(high) else None
 
 
 def _corrected(places: Floats, sample: Values, means: Floats) -> Floats:
-    """The places of the ends, corrected for bias and acceleration (Efron 1987, https://doi.org/10.2307/2289144)."""
+    """Quantile levels of the ends, corrected for bias and acceleration (Efron 1987, https://doi.org/10.2307/2289144)."""
     values, weights, _ = sample
     observed = _means(values, weights)
     bias = special.ndtri(((means < observed).sum() + (means <= observed).sum()) / (2 * len(means)))
@@ -204,8 +203,8 @@ def _corrected(places: Floats, sample: Values, means: Floats) -> Floats:
     else:
         products = weights * values
         without = (products.sum() - products) / (weights.sum() - weights)
-    apart = without.mean() - without
-    acceleration = (apart**3).sum() / (6 * (apart**2).sum() ** 1.5)
+    influence = without.mean() - without
+    acceleration = (influence**3).sum() / (6 * (influence**2).sum() ** 1.5)
     moved = bias + special.ndtri(places)
     corrected: Floats = special.ndtr(bias + moved / (1 - acceleration * moved))
     return corrected
@@ -214,8 +213,8 @@ def _corrected(places: Floats, sample: Values, means: Floats) -> Floats:
 def _bootstrap_t(samples: Sequence[Values], confidence: float, draws: Draws) -> list[Ends | None]:
     """Student's intervals, by the quantiles of |t| in samples drawn from the queries themselves.
 
-    They are symmetric, mean -/+ q * standard error, so that one excludes 0 exactly where `randomisation.bootstrap_p` is
-    no more than what confidence leaves: both draw the same queries.
+    Symmetric: mean -/+ q * standard error, so that an interval excludes 0 exactly where `randomisation.bootstrap_p` is
+    at most 1 - confidence; both draw the same queries.
     """
     places_of: dict[int, list[int]] = {}
     for place, (values, *_) in enumerate(samples):
@@ -236,7 +235,7 @@ def _bootstrap_t(samples: Sequence[Values], confidence: float, draws: Draws) -> 
 
 
 class _Studentised:
-    """The |t| of samples drawn from values with weights, against the mean they are drawn from."""
+    """|t| of samples drawn from weighted values, against the mean of these values."""
 
     def __init__(self, sample: Values, resamples: int) -> None:
         values, weights, _ = sample
@@ -250,24 +249,24 @@ class _Studentised:
         self.t = np.empty(resamples)
 
     def _of(self, counts: Floats) -> tuple[Floats, Floats]:
-        """The distance of each sample's mean from that of all, and its standard error (Cochran's, by linearisation)."""
+        """Deviation of each sample's mean from the overall mean, and its standard error (Cochran's linearisation)."""
         n = counts.shape[1]
         total, first, zeroth, linear, square = (counts @ self.moments).T
         with np.errstate(all="ignore"):
-            apart = first / total
-            squares = square - 2 * apart * linear + apart**2 * zeroth
-            # Of values that are all the same, these are what rounding leaves.
+            distance = first / total
+            squares = square - 2 * distance * linear + distance**2 * zeroth
+            # For constant values, these are rounding residue.
             squares[squares <= ROUNDING * square] = 0
             error = np.sqrt(n / (n - 1) * squares) / total
-        return apart, error
+        return distance, error
 
     def draw(self, counts: Floats, rows: slice) -> None:
-        apart, error = self._of(counts)
+        distance, error = self._of(counts)
         with np.errstate(all="ignore"):
-            self.t[rows] = np.where(error > 0, np.abs(apart) / error, np.inf)
+            self.t[rows] = np.where(error > 0, np.abs(distance) / error, np.inf)
 
     def ends(self, alpha: float) -> Ends | None:
-        """The interval that so many of the samples, with that of the queries themselves, may be beyond."""
+        """The interval that the given number of samples, counting that of the queries themselves, may exceed."""
         allowed = math.floor(alpha * (len(self.t) + 1) * (1 + ROUNDING))
         if not allowed:
             return None
@@ -276,7 +275,7 @@ class _Studentised:
 
 
 def _between_order_statistics(samples: Sequence[Values], confidence: float, _: Draws) -> list[Ends | None]:
-    """The intervals of the median of what is not 0, which exclude 0 where the sign test rejects."""
+    """Intervals of the median of the non-zero values, which exclude 0 where the sign test rejects."""
     ends: list[Ends | None] = []
     for sample in samples:
         values = np.sort(sample.values[sample.values != 0])
@@ -287,9 +286,9 @@ def _between_order_statistics(samples: Sequence[Values], confidence: float, _: D
 
 
 def _between_walsh_averages(samples: Sequence[Values], confidence: float, _: Draws) -> list[Ends | None]:
-    """The intervals around Hodges and Lehmann's median, which exclude 0 where Wilcoxon's test rejects.
+    """Intervals around the Hodges-Lehmann median, which exclude 0 where Wilcoxon's test rejects.
 
-    So many averages of two values, or of one with itself, are below the lower end as the test rejects
+    The number of averages of two values, or of one with itself, below the lower end is the test's critical value
     (https://doi.org/10.1214/aoms/1177704172).
     """
     ends: list[Ends | None] = []
@@ -303,7 +302,7 @@ def _between_walsh_averages(samples: Sequence[Values], confidence: float, _: Dra
 
 
 def _walsh_average(values: Floats, least: float) -> float:
-    """The lowest average of two of the sorted values up to which there are more than `least`, ties counting half."""
+    """Smallest average of two sorted values with more than `least` averages at or below it, ties counting half."""
     low, high = float(values[0]), float(values[-1])
     for _ in range(HALVINGS):
         middle = (low + high) / 2
@@ -316,10 +315,10 @@ def _walsh_average(values: Floats, least: float) -> float:
 
 
 def _by_flips(samples: Sequence[Values], confidence: float, draws: Draws) -> list[Ends | None]:
-    """The means that Fisher's randomisation does not reject.
+    """The set of means that Fisher's randomisation does not reject.
 
-    The sum of values less m is as extreme after a change of signs as before exactly where m is between the mean of
-    those that keep their sign and the mean of the others.
+    The sum of values less m is as extreme after a change of signs as before exactly where m is between the mean of the
+    values that keep their sign and the mean of the others.
     """
     ends: list[Ends | None] = [None] * len(samples)
     by_size: dict[int, list[int]] = {}
@@ -342,7 +341,7 @@ def _by_flips(samples: Sequence[Values], confidence: float, draws: Draws) -> lis
 
 
 def _halves(columns: Floats, flips: Iterable[NDArray[np.uint8]]) -> Iterator[tuple[Floats, Floats]]:
-    """The lower and the higher mean of the values of both signs, a row per change; infinite where all have one sign."""
+    """Lower and higher of the means of both sign groups, a row per change; infinite where one group is empty."""
     n, total = len(columns), columns.sum(axis=0)
     for flip in flips:
         kept = flip.sum(axis=1, dtype=np.float64)[:, None]

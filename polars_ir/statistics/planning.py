@@ -1,7 +1,7 @@
-"""The number of queries that a test or a gate needs, and its power.
+"""Number of queries that a test or a gate needs, and its power.
 
-Conventions: an effect is a mean difference in standard deviations of the differences. A pilot has the differences of
-queries that there are already; those still to come are drawn from them.
+Conventions: an effect is a mean difference in standard deviations of the differences. A pilot holds the differences of
+existing queries; future ones are drawn from it.
 """
 
 from __future__ import annotations
@@ -18,36 +18,36 @@ from polars_ir.statistics import student
 from polars_ir.statistics.bounds import LEAST_BELOW, chance_below, log_wealth, lower_bound
 from polars_ir.statistics.randomisation import CELLS, Draws, Floats
 
-#: The power of a planned test.
+#: Power of a planned test.
 POWER = 0.8
 
-#: How often a spread is no larger than the one that is planned for.
+#: Probability that a spread is no larger than the planned one.
 ASSURANCE = 0.8
 
-#: The largest number of queries that is planned.
+#: Largest planned number of queries.
 MOST_QUERIES = 1_000_000_000
 
-#: The samples drawn from a pilot, and from one of a gate, whose bounds take longer.
+#: Samples drawn from a pilot, and from a pilot of a gate, whose bounds take longer.
 SAMPLES, OF_GATES = 2_000, 400
 
-#: The simulated sequences of looks.
+#: Simulated sequences of looks.
 WALKS = 100_000
 
-#: From so many queries on, means are normal whatever their differences are.
+#: Number of queries above which means are treated as normal, whatever their differences.
 NORMAL_FROM = 20_000
 
 
 def widened(n: int) -> float:
-    """The upper limit of 80 % of a spread, as a multiple of that of n normal values; 1 where there is none."""
+    """Upper 80 % limit of a spread, as a multiple of the spread of n normal values; 1 where undefined."""
     return math.sqrt((n - 1) / float(stats.chi2.ppf(1 - ASSURANCE, n - 1))) if n > 1 else 1.0
 
 
 @functools.cache
 def level_of_look(look: int, looks: int, *, alpha: float) -> float:
-    """The level of one of several looks that let by chance, all together, with a probability of alpha.
+    """Level of each of several looks whose joint error is alpha.
 
-    A boundary of O'Brien and Fleming, z = c sqrt(looks / look) for as many new queries at each
-    (https://doi.org/10.2307/2530245), c being found by simulation.
+    An O'Brien-Fleming boundary, z = c sqrt(looks / look), with equally many new queries at each look
+    (https://doi.org/10.2307/2530245); c is found by simulation.
     """
     if looks == 1:
         return alpha
@@ -57,22 +57,22 @@ def level_of_look(look: int, looks: int, *, alpha: float) -> float:
 
 
 def queries_needed(effect: float, *, alpha: float, power: float, alternative: str = "two-sided") -> int | None:
-    """The lowest number of queries that show an effect with this power; None if it is over a billion.
+    """Lowest number of queries that shows an effect with this power; None above a billion.
 
-    The alternative is statsmodels' word.
+    `alternative` is statsmodels' word.
     """
     return _lowest(lambda n: power_of(effect, n, alpha=alpha, alternative=alternative) >= power)
 
 
 def _lowest(is_enough: Callable[[int], bool], most: int = MOST_QUERIES) -> int | None:
-    """The lowest number of queries, from 2 to `most`, that is enough; None if none is."""
+    """Lowest number of queries, from 2 to `most`, that is enough; None if none is."""
     numbers = range(2, most + 1)
     place = bisect_left(numbers, True, key=is_enough)
     return numbers[place] if place < len(numbers) else None
 
 
 def power_of(effect: float, n_queries: int, *, alpha: float, alternative: str = "two-sided") -> float:
-    """The power of n queries for an effect, by the noncentral t, as statsmodels has it without importing pandas."""
+    """Power of n queries for an effect, by the noncentral t, as statsmodels computes it, without importing pandas."""
     limit = -student.quantile(alpha / 2 if alternative == "two-sided" else alpha, n_queries - 1)
     noncentrality = effect * math.sqrt(n_queries)
     with np.errstate(all="ignore"):
@@ -81,15 +81,15 @@ def power_of(effect: float, n_queries: int, *, alpha: float, alternative: str = 
             achieved += float(special.nctdtr(n_queries - 1, noncentrality, -limit))
     if not math.isnan(achieved):
         return min(achieved, 1.0)
-    # SciPy has no figure far out in the tails: neither for the tail against the effect, which has no weight ...
+    # SciPy returns no figure far out in the tails: neither for the tail against the effect, which has no weight ...
     if alternative == "two-sided":
         return power_of(effect, n_queries, alpha=alpha / 2, alternative="larger")
-    # ... nor where the noncentrality is so large that the statistic is hardly anything else.
+    # ... nor where the noncentrality is so large that the statistic is nearly constant.
     return float(effect * math.sqrt(n_queries) > -student.quantile(alpha, n_queries - 1))
 
 
 def smallest_effect(n_queries: int, *, alpha: float, power: float) -> float:
-    """The smallest effect that n queries show with this power."""
+    """Smallest effect that n queries show with this power."""
 
     def excess(effect: float) -> float:
         return power_of(effect, n_queries, alpha=alpha) - power
@@ -101,7 +101,7 @@ def smallest_effect(n_queries: int, *, alpha: float, power: float) -> float:
 
 
 def pilot_power(differences: Floats, difference: float, n_queries: int, *, alpha: float, seed: int = 0) -> float:
-    """The power of a two-sided t of n queries for a mean difference, by a pilot's differences from their mean."""
+    """Power of a two-sided t of n queries for a mean difference, by the centred differences of a pilot."""
     if n_queries >= NORMAL_FROM:
         return power_of(difference / float(differences.std(ddof=1)), n_queries, alpha=alpha)
     limit, n_significant = -student.quantile(alpha / 2, n_queries - 1), 0
@@ -112,12 +112,12 @@ def pilot_power(differences: Floats, difference: float, n_queries: int, *, alpha
 
 
 def pilot_queries(differences: Floats, difference: float, *, alpha: float, power: float, seed: int = 0) -> int | None:
-    """The lowest number of queries that find a mean difference with this power, by a pilot."""
+    """Lowest number of queries that finds a mean difference with this power, by a pilot."""
     return _lowest(lambda n: pilot_power(differences, difference, n, alpha=alpha, seed=seed) >= power)
 
 
 def pilot_difference(differences: Floats, n_queries: int, *, alpha: float, power: float, seed: int = 0) -> float:
-    """The smallest mean difference that n queries find with this power, by a pilot."""
+    """Smallest mean difference that n queries find with this power, by a pilot."""
 
     def excess(difference: float) -> float:
         return pilot_power(differences, difference, n_queries, alpha=alpha, seed=seed) - power
@@ -129,7 +129,7 @@ def pilot_difference(differences: Floats, n_queries: int, *, alpha: float, power
 
 
 def _samples(values: Floats, n: int, draws: Draws) -> Iterator[Floats]:
-    """Samples of n values, drawn with replacement: a row each."""
+    """Samples of n values drawn with replacement, a row each."""
     for generator, rows in draws.parts(CELLS // n):
         yield generator.choice(values, size=(rows, n))
 
@@ -137,7 +137,7 @@ def _samples(values: Floats, n: int, draws: Draws) -> Iterator[Floats]:
 def gate_power(
     gains: Floats, n_queries: int, *, max_drop: float, lowest: float, alpha: float, kind: str = "auto", seed: int = 0
 ) -> float:
-    """The chance that n queries pass a change without any drop: gains of a pilot, each with a random sign."""
+    """Probability that n queries pass a change without any drop: gains of a pilot, each with a random sign."""
     mirrored = np.concatenate([gains, -gains])
     passed = 0
     for drawn in _samples(mirrored, n_queries, Draws(OF_GATES, seed)):
@@ -147,10 +147,9 @@ def gate_power(
 
 
 def gate_queries(gains: Floats, *, max_drop: float, lowest: float, alpha: float, kind: str = "auto") -> int | None:
-    """About how many queries pass a change without any drop 4 times out of 5, if gains are of these sizes either way.
+    """Approximate number of queries that passes a change without any drop 4 times out of 5, for symmetric gains.
 
-    It is the number for which the sample at the twentieth percentile, whose mean is .84 standard errors below 0,
-    passes.
+    The sample at the twentieth percentile, whose mean is .84 standard errors below 0, passes with this number.
     """
     needed = None
     spread = math.sqrt(float((gains**2).mean()))
@@ -169,14 +168,14 @@ def gate_queries(gains: Floats, *, max_drop: float, lowest: float, alpha: float,
 
 
 def gate_queries_by_t(spread: float, differing: float, *, max_drop: float, alpha: float) -> int | None:
-    """The number by Student's t, of gains of this root mean square, of which a share is not 0."""
+    """The number by Student's t, for gains of this root mean square, of which a share is not 0."""
     by_t = queries_needed(max_drop / spread, alpha=alpha, power=POWER, alternative="larger")
     of_tail = _lowest(lambda n: special.bdtr(LEAST_BELOW - 1, n, differing / 2) < 1 - POWER)
     return by_t and of_tail and max(by_t, of_tail)
 
 
 def _passes(gains: Floats, spread: float, n: int, max_drop: float, lowest: float, alpha: float, kind: str) -> bool:
-    """True if n queries with as many gains of each size, either way, and a mean at its twentieth percentile pass."""
+    """True if n queries with symmetric gains of these sizes and a mean at the twentieth percentile pass."""
     levels, counts = np.unique(np.concatenate([gains, -gains]), return_counts=True)
     shift = float(special.ndtri(POWER)) * spread / math.sqrt(n)
     levels, counts = np.maximum(levels - shift, lowest), counts * (n / counts.sum())

@@ -1,9 +1,9 @@
-"""The p-values of many comparisons at once, by rearranging or redrawing queries.
+"""P-values of many comparisons at once, by rearranging or resampling queries.
 
-Conventions: differences have a row per query and a column per comparison, NaN where there is no pair. All columns see
-the same rearrangements, so that one product of matrices serves them all; these depend on the number of queries and the
-seed alone. m random ones, of which b are at least as extreme as what was observed, give p = (b + 1) / (m + 1): what was
-observed is one of the cases, and no p is 0.
+Conventions: differences have a row per query and a column per comparison, NaN for a missing pair. All columns share the
+rearrangements, so that one matrix product serves them all; these depend on the number of queries and the seed alone. m
+random ones, b of them at least as extreme as the observation, give p = (b + 1) / (m + 1): the observation is one of the
+cases, and no p is 0.
 """
 
 from __future__ import annotations
@@ -23,36 +23,37 @@ from polars_ir.errors import Fix, warn
 
 Floats = NDArray[np.float64]
 
-#: The numbers in an array of rearrangements at once; more make it no faster.
+#: Cells of an array of rearrangements held at once; more is no faster.
 CELLS = 2_000_000
 
-#: Sums that agree to this, relative to what is added up, are taken for the same: SciPy's tolerance.
+#: Relative tolerance within which sums are equal: SciPy's.
 ROUNDING = 100 * float(np.finfo(np.float64).eps)
 
 
-#: So many differences that are not 0, worth so many of one size, have sums that are normal to within what draws tell.
+#: Minimum number of non-zero differences, and of their effective number, for the normal limit of sums to be as precise
+#: as draws.
 LIMIT, LEAST_ALIKE = 10_000, 1_000
 
 
-#: The seconds from which on draws are told of, and those of the first, which show it.
+#: Seconds above which draws are announced, and those of the first draws, which are timed.
 LONG, SHOWING = 60.0, 1.0
 
 
 class Draws(NamedTuple):
-    """The number of random rearrangements or samples, and the seed of the generator that draws them."""
+    """Number of random rearrangements or samples, and the seed of the generator that draws them."""
 
     resamples: int = 10_000
     seed: int = 0
 
     def parts(self, step: int) -> Iterator[tuple[np.random.Generator, int]]:
-        """The generator and a number to draw, no more than `step` at once, until all are drawn."""
+        """The generator and a number to draw, at most `step` at once, until all are drawn."""
         generator, step = np.random.default_rng(self.seed), max(1, step)
-        for start in _told(range(0, self.resamples, step)):
+        for start in _announced(range(0, self.resamples, step)):
             yield generator, min(step, self.resamples - start)
 
 
-def _told(parts: range) -> Iterator[int]:
-    """The parts as they are taken; if the first show that the rest takes more than `LONG`, it warns, with a bar.
+def _announced(parts: range) -> Iterator[int]:
+    """Passes the chunks on; if the first ones show that the rest takes more than `LONG`, it warns and shows a bar.
 
     The bar is on stderr, if that is a terminal and tqdm is installed.
     """
@@ -74,12 +75,12 @@ def _told(parts: range) -> Iterator[int]:
 
 
 def randomisation_p(differences: Floats, draws: Draws, *, lower: bool = False) -> Floats:
-    """The two-sided p of each mean difference, if both systems of a pair could as well have changed places.
+    """Two-sided p of each mean difference under random exchange of both systems of a pair.
 
-    With `lower` it is the one-sided p of a mean as low or lower.
+    With `lower`, the one-sided p of a mean as low or lower.
 
-    It is exact, over all 2^n ways to change signs, where there are no more than `draws.resamples` of them; differences
-    of 0 do not count for n, since their sign changes nothing.
+    Exact, over all 2^n changes of signs, where there are no more than `draws.resamples` of them; n leaves out
+    differences of 0, whose sign changes nothing.
     """
     filled = np.nan_to_num(differences)
     unequal = np.count_nonzero(filled, axis=0)
@@ -97,15 +98,15 @@ def randomisation_p(differences: Floats, draws: Draws, *, lower: bool = False) -
 
 
 def exchange_p(differences: Floats, draws: Draws) -> Floats:
-    """The one-sided p of each mean difference to be as low, if both systems of a pair could as well change places.
+    """One-sided p of each mean difference to be as low, under random exchange of both systems of a pair.
 
-    From `LIMIT` differences d that are not 0 on, if (sum d^2)^2 / sum d^4, the number of as many of one size, is
-    `LEAST_ALIKE` or more, it is that of the normal limit, sum d / sqrt(sum d^2): of 12,000 differences of one size,
-    normal, lognormal, of beta values and of reciprocal ranks it was .0487 to .0511, .0096 to .0107 and .0007 to .0012
-    where 40,000 draws had .05, .01 and .001, which is what so many draws vary by.
+    With `LIMIT` non-zero differences d or more, of an effective number (sum d^2)^2 / sum d^4 of at least `LEAST_ALIKE`,
+    it is the normal limit, by sum d / sqrt(sum d^2). For 12,000 differences (constant in size, normal, lognormal, beta,
+    reciprocal ranks) it was .0487 to .0511, .0096 to .0107 and .0007 to .0012 where 40,000 draws had .05, .01 and .001:
+    within the variation of these draws.
     """
     filled = np.nan_to_num(differences)
-    # As shares of the largest, differences have fourth powers that are neither too small nor too large for floats.
+    # As shares of the largest, differences have fourth powers that neither vanish nor overflow.
     shares = filled / np.maximum(np.abs(filled).max(axis=0, initial=0), np.finfo(float).tiny)
     squares = (shares**2).sum(axis=0)
     is_many = np.count_nonzero(filled, axis=0) >= LIMIT
@@ -118,7 +119,7 @@ def exchange_p(differences: Floats, draws: Draws) -> Floats:
 
 
 def _extreme(flips: Iterable[NDArray[np.uint8]], differences: Floats, *, lower: bool) -> Floats:
-    """The number of flips whose sum is as extreme; a flip has a 1 for each difference that is kept."""
+    """Number of flips whose sum is as extreme; a flip has a 1 for each difference that is kept."""
     total = differences.sum(axis=0)
     limit = (-total if lower else np.abs(total)) - ROUNDING * np.abs(differences).sum(axis=0)
     counts = np.zeros(differences.shape[1])
@@ -131,7 +132,7 @@ def _extreme(flips: Iterable[NDArray[np.uint8]], differences: Floats, *, lower: 
 
 
 def all_flips(shape: tuple[int, ...]) -> Iterator[NDArray[np.uint8]]:
-    """All changes of signs, in chunks, as `random_flips` has them."""
+    """All changes of signs, in chunks, as `random_flips` yields them."""
     n = shape[0]
     step = max(1, CELLS // max(shape))
     for start in range(0, 2**n, step):
@@ -142,7 +143,7 @@ def all_flips(shape: tuple[int, ...]) -> Iterator[NDArray[np.uint8]]:
 def random_flips(shape: tuple[int, ...], draws: Draws) -> Iterator[NDArray[np.uint8]]:
     """Random changes of signs, in chunks: a row per change and a column per query, with a 1 where the sign stays.
 
-    `shape` has the number of queries, and that of numbers which are made of each change.
+    `shape` is the number of queries and the count of numbers computed per change.
     """
     n = shape[0]
     # A generator gives bytes by fours. Whole ones for each chunk make the flips the same for any size of chunk.
@@ -153,12 +154,12 @@ def random_flips(shape: tuple[int, ...], draws: Draws) -> Iterator[NDArray[np.ui
 
 
 def largest_flipped(parts: Sequence[Floats], draws: Draws) -> Floats:
-    """The step-down p of |t| among the columns of all parts, which share no query.
+    """Step-down p of |t| among the columns of all blocks, which share no query.
 
-    A change of signs turns all columns of a query at once, so that it keeps how they go together. Each column is
-    compared with the largest of those whose own |t| is no higher (Westfall and Young 1993, Romano and Wolf 2005,
-    https://doi.org/10.1198/016214504000000539). In the place of |t| is the share that a sum has of the root of its sum
-    of squares: of as many queries a rising function of it.
+    A change of signs turns all columns of a query at once, which preserves their correlation. Each column is compared
+    with the largest of those whose own |t| is no higher (Westfall and Young 1993, Romano and Wolf 2005,
+    https://doi.org/10.1198/016214504000000539). |t| is replaced by the ratio of a sum to the root of its sum of
+    squares, which rises with |t| for a fixed number of queries.
     """
     filled = [np.nan_to_num(part) for part in parts]
     sizes = [np.sqrt((part**2).sum(axis=0)) for part in filled]
@@ -182,9 +183,9 @@ def largest_flipped(parts: Sequence[Floats], draws: Draws) -> Floats:
 
 
 def bootstrap_p(differences: Floats, draws: Draws) -> Floats:
-    """The two-sided p of each studentised mean difference, by drawing queries from differences whose mean was made 0.
+    """Two-sided p of each studentised mean difference, by resampling queries from centred differences.
 
-    NaN where the differences of a column are all the same, and have no spread to be measured with.
+    NaN where the differences of a column are constant and have no spread.
     """
     p = np.empty(differences.shape[1])
     patterns, pattern_of = np.unique(~np.isnan(differences), axis=1, return_inverse=True)
@@ -214,16 +215,16 @@ def _bootstrap_p(differences: Floats, draws: Draws) -> Floats:
 
 
 def counted(samples: NDArray[np.int64]) -> Floats:
-    """The count of each query in each sample; a sample is a row with the numbers of as many queries as there are."""
+    """Multiplicity of each query in each sample; a sample is a row of drawn query numbers."""
     rows, n = samples.shape
     places = samples + n * np.arange(rows)[:, None]
     return np.bincount(places.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
 
 
 def permuted_ranges(values: Floats, draws: Draws) -> Floats:
-    """The range of the systems' means, from the lowest to the highest, each time systems change places in all queries.
+    """Range of the systems' means, highest minus lowest, under each random exchange of systems within all queries.
 
-    The values have a row per query and a column per system, none of them NaN.
+    A row per query and a column per system, without NaN.
     """
     ranges = []
     for generator, rows in draws.parts(CELLS // values.size):

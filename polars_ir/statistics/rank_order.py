@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-#: The fewest systems of an interval.
+#: Minimum number of systems for an interval.
 FEWEST = 8
 
 Floats = NDArray[np.float64]
@@ -22,15 +22,15 @@ Coefficient = tuple[float, float | None]
 
 
 def levels(scores: Floats) -> Floats:
-    """The scores as shares of the highest, those that agree to 12 digits made the same.
+    """The scores as shares of the highest, with those that agree to 12 digits made equal.
 
-    Sums of the same values in another order differ in their last bits; that is no order of systems.
+    Sums of the same values in another order differ in their last bits, which must not order systems.
     """
     return (scores / (np.abs(scores).max() or 1.0)).round(12)
 
 
 def kendall(reference: Floats, other: Floats) -> Coefficient:
-    """Kendall's tau-b: pairs of systems in the same order less pairs in the opposite one, corrected for ties."""
+    """Kendall's tau-b: concordant less discordant pairs of systems, corrected for ties."""
     return _with_p(stats.kendalltau(reference, other))
 
 
@@ -45,14 +45,14 @@ def pearson(reference: Floats, other: Floats) -> Coefficient:
 
 
 def tau_ap(reference: Floats, other: Floats) -> Coefficient:
-    """The share of systems above a system of `other` that belong above it, on average over its places but the first.
+    """Mean share, over the places below the first, of systems above a place that also belong above it by `other`.
 
-    Brought from [0, 1] to [-1, 1]. With ties, the mean over all orders of the tied systems.
+    Rescaled from [0, 1] to [-1, 1]. With ties, the mean over all orders of the tied systems.
     """
     first, place = stats.rankdata(-other, "min"), stats.rankdata(-other, "ordinal")
     above = first[np.newaxis, :] < first[:, np.newaxis]
     right = (above * (np.sign(reference[np.newaxis, :] - reference[:, np.newaxis]) + 1) / 2).sum(axis=1)
-    # A tied system stands at each place of its tie equally often, and in half of the orders on its right side.
+    # A tied system takes each place of its tie equally often, and is on its right side in half of the orders.
     _, tie = np.unique(other, return_inverse=True)
     of_tie = (np.bincount(tie, right) / np.bincount(tie))[tie]
     below = place > 1
@@ -61,12 +61,12 @@ def tau_ap(reference: Floats, other: Floats) -> Coefficient:
 
 
 def tau_ap_b(reference: Floats, other: Floats) -> Coefficient:
-    """The mean of tau_ap in both directions, each over the pairs that are not tied in the order it goes down."""
+    """Mean of tau_ap in both directions, each over the pairs untied in the order it goes down."""
     return (_tau_ap_of_untied(reference, other) + _tau_ap_of_untied(other, reference)) / 2, None
 
 
 def rbo(reference: Floats, other: Floats, persistence: float) -> float:
-    """The overlap of the first d systems, extrapolated behind the last: (1-p)/p sum(p^d overlap(d) / d) + p^n.
+    """Overlap of the first d systems, extrapolated beyond the last: (1-p)/p sum(p^d overlap(d) / d) + p^n.
 
     With ties, the mean over all orders of the tied systems.
     """
@@ -90,14 +90,14 @@ def _tau_ap_of_untied(reference: Floats, other: Floats) -> float:
 
 
 def _share_within(scores: Floats, depth: NDArray[np.int64]) -> Floats:
-    """The chance that each system is within each depth: the share of its tie's places that are."""
+    """Probability of each system to be within each depth: the share of its tie's places that are."""
     first, last = stats.rankdata(-scores, "min"), stats.rankdata(-scores, "max")
     places = depth[np.newaxis, :] - first[:, np.newaxis] + 1
     shares: Floats = np.clip(places / (last - first + 1)[:, np.newaxis], 0.0, 1.0)
     return shares
 
 
-#: Of Fisher's z of a coefficient r of n systems, the variance: Fieller, Hartley & Pearson 1957
+#: Variance of Fisher's z of a coefficient r of n systems: Fieller, Hartley & Pearson 1957
 #: (https://doi.org/10.1093/biomet/44.3-4.470) for tau, Bonett & Wright 2000 (https://doi.org/10.1007/BF02294183).
 VARIANCES: dict[str, Callable[[float, int], float]] = {
     "kendall": lambda _, n: 0.437 / (n - 4),
@@ -107,7 +107,7 @@ VARIANCES: dict[str, Callable[[float, int], float]] = {
 
 
 def interval(method: str, coefficient: float, n: int, confidence: float) -> tuple[float, float] | None:
-    """The interval of a coefficient by Fisher's z; None for other methods, fewer than 8 systems, and 1."""
+    """Interval of a coefficient by Fisher's z; None for other methods, fewer than 8 systems, and a coefficient of 1."""
     if method not in VARIANCES or n < FEWEST or abs(coefficient) > 1 - 1e-12:
         return None
     half = float(stats.norm.ppf((1 + confidence) / 2)) * math.sqrt(VARIANCES[method](coefficient, n))
@@ -124,5 +124,5 @@ COEFFICIENTS: dict[str, Callable[[Floats, Floats], Coefficient]] = {
     "tau_ap_b": tau_ap_b,
 }
 
-#: The names of all.
+#: All methods.
 METHODS = (*COEFFICIENTS, "rbo")

@@ -1,7 +1,7 @@
-"""Samples that a mean is estimated from: the values of queries, or the moments of values that a plan adds up.
+"""Samples that a mean is estimated from: the values of queries, or moments that a plan adds up.
 
-Conventions: neither knows where its queries are. A sample of moments has no `values`; what needs these is refused by
-whoever asks, and all else is the same for both.
+Conventions: a sample does not know where its queries are. A sample of moments has no `values`; callers that need these
+refuse it, and everything else is the same for both.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from polars_ir.statistics.significance import deviation
 
 Ends = tuple[float, float]
 
-#: The support of values without a known range.
+#: Support of values without a known range.
 ANY = (-math.inf, math.inf)
 
 
 class Sample(Protocol):
-    """What the mean of values is estimated from."""
+    """Values, or moments of values, that a mean is estimated from."""
 
     @property
     def n(self) -> int:
@@ -58,20 +58,20 @@ class Sample(Protocol):
 
     @property
     def support(self) -> Ends:
-        """The lowest and the highest possible value."""
+        """Lowest and highest possible value."""
         ...
 
     def tail(self) -> Tail | None:
-        """The lower tail; None where too few values are below both mean and median to tell of it."""
+        """The lower tail; None where too few values are below both mean and median to estimate it."""
         ...
 
     def scaled(self, factor: float) -> Self:
-        """The sample of the values times a factor."""
+        """The sample, with values multiplied by a factor."""
         ...
 
 
 def together(samples: Sequence[Sample], shift: float = 0.0) -> Moments:
-    """The moments of several samples together; values are joined before anything is added up."""
+    """Moments of several samples together; values are joined before anything is added up."""
     values = [sample.values for sample in samples if sample.values is not None]
     if len(values) == len(samples):
         return Moments.of(np.concatenate([np.empty(0), *values]), shift)
@@ -79,7 +79,7 @@ def together(samples: Sequence[Sample], shift: float = 0.0) -> Moments:
 
 
 class Values(NamedTuple):
-    """A sample of values, none of them NaN, with weights if there are some."""
+    """An array of values without NaN, and weights, if any."""
 
     values: Floats
     weights: Floats | None = None
@@ -92,12 +92,12 @@ class Values(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """The mean, by weight if there are weights."""
+        """The mean, weighted if there are weights."""
         return float(np.average(self.values, weights=self.weights)) if len(self.values) else math.nan
 
     @property
     def std(self) -> float:
-        """The standard deviation without weights, 0 of equal values; NaN of fewer than two."""
+        """The unweighted standard deviation, 0 of equal values; NaN of fewer than two."""
         return float(deviation(self.values))
 
     @property
@@ -115,15 +115,15 @@ class Values(NamedTuple):
         return Tail.of(self.values)
 
     def scaled(self, factor: float) -> Values:
-        """The sample of the values times a factor."""
+        """The sample, with values multiplied by a factor."""
         return Values(self.values * factor, self.weights, _scaled(self.support, factor))
 
 
 class Moments(NamedTuple):
-    """A sample by its moments: number, mean, sum of squared distances from it, lowest and highest value.
+    """A sample by its moments: number, mean, sum of squared deviations, lowest and highest value.
 
-    All are of the values less `shift`, which samples that are compared have in common. Tails take the sum of the
-    `cubes` of the distances, and the numbers of values `below` and `above` both mean and median.
+    All are of the values less `shift`, common to the samples compared. Tails use the sum of the `cubes` of deviations,
+    and the numbers of values `below` and `above` both mean and median.
     """
 
     n: int
@@ -139,7 +139,7 @@ class Moments(NamedTuple):
 
     @classmethod
     def of(cls, values: Floats | Sequence[float], shift: float = 0.0) -> Moments:
-        """The moments of values."""
+        """Moments of an array."""
         values = np.asarray(values, np.float64) - shift
         if not len(values):
             return cls(0, math.nan, 0.0, math.inf, -math.inf)
@@ -149,7 +149,7 @@ class Moments(NamedTuple):
 
     @classmethod
     def in_order(cls, sample: Sample) -> Moments:
-        """The moments of values that are added up one after the other, as expressions over queries do."""
+        """Moments of values added up one after the other, as expressions over queries do."""
         values = np.asarray(sample.values)
         mean = values.cumsum()[-1] / len(values)
         squares = ((values - mean) ** 2).cumsum()[-1]
@@ -157,12 +157,12 @@ class Moments(NamedTuple):
 
     @property
     def values(self) -> None:
-        """Unknown."""
+        """None: the values are unknown."""
         return
 
     @property
     def variance(self) -> float:
-        """The variance of the sample; NaN of fewer than two values."""
+        """Sample variance; NaN of fewer than two values."""
         return self.squares / (self.n - 1) if self.n > 1 else math.nan
 
     @property
@@ -172,22 +172,22 @@ class Moments(NamedTuple):
 
     @property
     def ends(self) -> Ends:
-        """The lowest and the highest value."""
+        """Lowest and highest possible value."""
         return self.lowest + self.shift, self.highest + self.shift
 
     @property
     def error(self) -> float | None:
-        """The standard error of the mean."""
+        """Standard error of the mean."""
         return math.sqrt(self.variance) / math.sqrt(self.n) if self.n > 1 else None
 
     def joined(self, other: Moments) -> Moments:
-        """The moments of both samples together, but for their tails."""
+        """Moments of both samples together, without their tails."""
         if not self.n or not other.n:
             return self if self.n else other
-        n, apart = self.n + other.n, other.mean - self.mean
-        squares = self.squares + other.squares + apart**2 * self.n * other.n / n
+        n, delta = self.n + other.n, other.mean - self.mean
+        squares = self.squares + other.squares + delta**2 * self.n * other.n / n
         ends = min(self.lowest, other.lowest), max(self.highest, other.highest)
-        return Moments(n, self.mean + apart * other.n / n, squares, *ends, self.shift)
+        return Moments(n, self.mean + delta * other.n / n, squares, *ends, self.shift)
 
     def tail(self) -> Tail | None:
         """The lower tail, as `Sample` has it."""
@@ -200,7 +200,7 @@ class Moments(NamedTuple):
         return Tail(n, self.mean, std, g, self.below)
 
     def scaled(self, factor: float) -> Moments:
-        """The sample of the values times a factor."""
+        """The sample, with values multiplied by a factor."""
         lowest, highest = sorted((self.lowest * factor, self.highest * factor))
         return self._replace(
             mean=self.mean * factor,

@@ -1,7 +1,7 @@
-"""Tests of paired scores, corrections for many of them, and the sizes of the effects with their intervals.
+"""Tests of paired scores, corrections for multiple comparisons, and effect sizes with their intervals.
 
-Conventions: differences have a row per query and a column per comparison, NaN where there is no pair. All tests are
-two-sided. A figure that is not defined is None.
+Conventions: differences have a row per query and a column per comparison, NaN for a missing pair. All tests are
+two-sided. An undefined figure is None.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from polars_ir.statistics.randomisation import (
     randomisation_p,
 )
 
-#: The main names of statsmodels' corrections, which messages list.
+#: Main names of statsmodels' corrections, which messages list.
 MAIN_CORRECTIONS = (
     *("bonferroni", "sidak", "holm", "holm-sidak", "simes-hochberg", "hommel"),
     *("fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky"),
 )
 
-#: The most differences with ties for which SciPy finds the p of Wilcoxon's test among all their signs.
+#: Most differences with ties for which SciPy enumerates all signs for the p of Wilcoxon's test.
 PERMUTED = 13
 
-#: Up to so many differences without ties SciPy knows the distribution of Wilcoxon's statistic.
+#: Most differences without ties for which SciPy has the exact distribution of Wilcoxon's statistic.
 EXACT = 50
 
-#: The resamples that must be able to fall into each comparison's share of alpha.
+#: Minimum number of resamples that can fall into each comparison's share of alpha.
 PER_COMPARISON = 10
 
-#: The columns of the sizes of an effect and of their intervals.
+#: Columns of effect sizes and their intervals.
 EFFECTS = [f"{effect}{end}" for effect in ("cohen_d", "rank_biserial") for end in ("", "_low", "_high")]
 
 #: No default draws more.
@@ -48,7 +48,7 @@ BUDGET = 200_000
 
 
 class Outcome(NamedTuple):
-    """The result of a test; of one of all systems also its interval, and that which holds over several families."""
+    """Result of a test; for tests of all systems also the interval, and the one that holds over several families."""
 
     statistic: float | None = None
     p: float | None = None
@@ -57,9 +57,9 @@ class Outcome(NamedTuple):
 
 
 class Paired(NamedTuple):
-    """The input of a test: scores of each measure, a column per system, and differences, a column per comparison.
+    """Input of a test: scores by measure, a column per system, and differences, a column per comparison.
 
-    `widths` are the ranges of the measure of each column, and `families` the number of families of all systems.
+    `widths` are the ranges of the measure of each column, `families` the number of families of systems.
     """
 
     values: Sequence[Floats]
@@ -72,10 +72,9 @@ class Paired(NamedTuple):
 
 
 def differences(values: Sequence[Floats], pairs: Sequence[tuple[int, int]]) -> Floats:
-    """The scores of one system minus those of another, a column per measure and, in it, pair of systems.
+    """Scores of one system minus those of another: a column per measure and, within it, pair of systems.
 
-    They are rounded, so that those which floats alone make unequal are ties, and differences that are all the same have
-    no spread.
+    Rounded, so that values made unequal by floats alone are ties, and constant differences have no spread.
     """
     columns = []
     runs, baselines = np.array(pairs).T
@@ -91,7 +90,7 @@ def differences(values: Sequence[Floats], pairs: Sequence[tuple[int, int]]) -> F
 
 
 def samples_of(differences: Floats) -> list[Floats]:
-    """The differences of each column, without those of queries that a system has no value for."""
+    """Differences of each column, without queries that a system has no value for."""
     return [column[there(column)] for column in differences.T]
 
 
@@ -101,7 +100,7 @@ def there(differences: Floats) -> NDArray[np.bool_]:
 
 
 def by_size(samples: Sequence[Floats]) -> Iterator[tuple[list[int], Floats]]:
-    """The samples of each size, a row each, and their places: a row's figures are to the bit those of it alone."""
+    """Samples grouped by size, a row each, and their places: a row has the same bits as if computed alone."""
     places: dict[int, list[int]] = {}
     for place, sample in enumerate(samples):
         places.setdefault(len(sample), []).append(place)
@@ -110,12 +109,12 @@ def by_size(samples: Sequence[Floats]) -> Iterator[tuple[list[int], Floats]]:
 
 
 def of_all(values: Floats) -> Floats:
-    """The scores without those of queries that a system has no value for."""
+    """Scores, without queries that a system has no value for."""
     return np.where(np.isnan(values).any(axis=1, keepdims=True), np.nan, values)
 
 
 def of_each(test: Callable[[Floats], Outcome], differences: Floats, tolerance: float) -> list[Outcome]:
-    """The result of a test of pairs for each column; of fewer than two pairs there is none.
+    """Result of a test of pairs for each column; None for fewer than two pairs.
 
     Differences within the tolerance are ties, and 0.
     """
@@ -124,7 +123,7 @@ def of_each(test: Callable[[Floats], Outcome], differences: Floats, tolerance: f
 
 
 def _resampled(differences: Floats, p: Floats, statistic: Callable[[Floats], float | None]) -> list[Outcome]:
-    """The result for each column, by p of resamples: Fisher's randomisation, of the mean, or a bootstrap, of t."""
+    """Result for each column by p of resamples: Fisher's randomisation of the mean, or a bootstrap of t."""
     return [
         Outcome(statistic(sample), None if math.isnan(value) else value) if len(sample) > 1 else Outcome()
         for sample, value in zip(samples_of(differences), p.tolist(), strict=True)
@@ -141,7 +140,7 @@ def _t(differences: Floats) -> float | None:
 
 
 def t_test(samples: Sequence[Floats]) -> list[Outcome]:
-    """Student's paired t of each sample; of differences that are all the same there is none."""
+    """Student's paired t of each sample; None for constant differences."""
     outcomes = [Outcome()] * len(samples)
     for places, rows in by_size(samples):
         spread = np.flatnonzero(deviation(rows) > 0)
@@ -161,20 +160,20 @@ def wilcoxon(differences: Floats) -> Outcome:
         p = randomisation_p(ranks[:, None], Draws(2**PERMUTED))
         return Outcome(float(min(ranks.clip(min=0).sum(), (-ranks).clip(min=0).sum())), float(p[0]))
     with warnings.catch_warnings(action="ignore"):
-        # Former SciPys warn that they approximate the distribution for few values.
+        # Earlier SciPy versions warn that they approximate the distribution for few values.
         result = stats.wilcoxon(differences)
     return Outcome(float(result.statistic), float(result.pvalue))
 
 
 def _has_ties(ranks: Floats) -> bool:
-    """True where differences are 0, or as large as another."""
+    """True where differences are 0, or tied in size."""
     return len(np.unique(np.abs(ranks[ranks != 0]))) < len(ranks)
 
 
 def rejected_ranks(ranks: Floats, alpha: float) -> float:
-    """The largest of the lower sums of signed ranks at which `wilcoxon` has a p of alpha or less; below 0 if none is.
+    """Largest lower sum of signed ranks for which `wilcoxon` has a p of alpha or less; below 0 if none has.
 
-    The distribution is as in `wilcoxon`: that of all changes of signs for few differences, else the normal one.
+    The distribution is as in `wilcoxon`: over all changes of signs for few differences, else the normal one.
     """
     has_ties, of_unequal = _has_ties(ranks), np.abs(ranks[ranks != 0])
     if len(ranks) <= (PERMUTED if has_ties else EXACT):
@@ -186,7 +185,7 @@ def rejected_ranks(ranks: Floats, alpha: float) -> float:
 
 
 def sign_test(differences: Floats) -> Outcome:
-    """The share of differences above 0."""
+    """Share of differences above 0."""
     positive, unequal = int((differences > 0).sum()), int(np.count_nonzero(differences))
     if not unequal:
         return Outcome(None, 1.0)
@@ -197,7 +196,7 @@ def sign_test(differences: Floats) -> Outcome:
 def automatic(differences: Floats, width: float, mean: float = 0.0) -> Outcome:
     """Twice the smaller p of the bounds of `gate(interval="auto")`, if no difference can be wider; the statistic is t.
 
-    It is that of a true mean difference. None where few queries lie on one side, and the width is not known.
+    It concerns the true mean difference. None where few queries lie on one side and the width is unknown.
     """
     sides = [p_above(side, true, lowest=-width) for side, true in ((differences, mean), (-differences, -mean))]
     p = None if sides[0] is None or sides[1] is None else min(1.0, 2 * min(sides[0], sides[1]))
@@ -205,7 +204,7 @@ def automatic(differences: Floats, width: float, mean: float = 0.0) -> Outcome:
 
 
 def binomial(successes: int, trials: int) -> tuple[float, tuple[float | None, float | None]]:
-    """The exact two-sided p of a share of one half, and the exact 95 % interval of the share (Clopper-Pearson)."""
+    """Exact two-sided p of a share of one half, and the exact 95 % interval of the share (Clopper-Pearson)."""
     if not trials:
         return 1.0, (None, None)
     result = stats.binomtest(successes, trials)
@@ -216,11 +215,11 @@ def binomial(successes: int, trials: int) -> tuple[float, tuple[float | None, fl
 def tukey(
     values: Sequence[Floats], differences: Floats, draws: Draws, *, alpha: float, families: int = 1
 ) -> list[Outcome]:
-    """The result of Tukey's test of all systems for each column; values and differences are `of_all` systems.
+    """Result of Tukey's test of all systems for each column; values and differences are `of_all` systems.
 
-    The p is that of the largest of all differences to be as large. The intervals of all differences together miss one
-    of them with a probability of alpha, the simultaneous ones one of all families; one excludes 0 exactly where p is no
-    more than alpha. Where no ranges differ there is none.
+    The p is the probability of a largest difference as large. The joint intervals miss any of the differences with a
+    probability of alpha, the simultaneous ones any of all families; an interval excludes 0 exactly where p is at most
+    alpha. None where no ranges differ.
     """
     outcomes: list[Outcome] = []
     for of_measure, of_pairs in zip(values, np.hsplit(differences, len(values)), strict=True):
@@ -240,7 +239,7 @@ def tukey(
     return outcomes
 
 
-#: The outcomes of each paired test, by its name, for each comparison.
+#: Outcome of each paired test per comparison, by the name of the test.
 PAIRED: Mapping[str, Callable[[Paired], list[Outcome]]] = {
     **dict.fromkeys(("t", "max-t"), lambda of: t_test(samples_of(of.differences))),
     "auto": lambda of: list(map(automatic, samples_of(of.differences), of.widths)),
@@ -253,19 +252,19 @@ PAIRED: Mapping[str, Callable[[Paired], list[Outcome]]] = {
 
 
 def _around(difference: float, margin: float, rounding: float) -> tuple[float, float]:
-    """The interval of a difference; an end that only rounding tells from 0 is 0, as a range that is as wide by it."""
+    """Interval of a difference; an end that differs from 0 by rounding alone becomes 0."""
     low, high = difference - margin, difference + margin
     return (low if abs(low) > rounding else 0.0, high if abs(high) > rounding else 0.0)
 
 
 def _margin(ranges: Floats, alpha: float) -> float | None:
-    """The widest of sorted ranges but for those that, with the one observed, may be as wide; None if too few are."""
+    """The range among the sorted ones that, with the observed one, at most this many may reach; None if too few are."""
     allowed = math.floor(alpha * (len(ranges) + 1) * (1 + ROUNDING))
     return float(ranges[len(ranges) - allowed]) if allowed else None
 
 
 def corrected(p: Sequence[float | None], method: str | None, *, alpha: float) -> list[float | None]:
-    """The p of a family of comparisons, corrected for their number; one that is not defined is not counted."""
+    """P-values of a family of comparisons, corrected for their number; undefined ones are not counted."""
     defined = [value for value in p if value is not None]
     if method is None or not defined:
         return list(p)
@@ -276,13 +275,13 @@ def corrected(p: Sequence[float | None], method: str | None, *, alpha: float) ->
         from statsmodels.stats.multitest import multipletests
 
         with np.errstate(divide="ignore"):
-            # A p of 1 is one part of some methods' logarithm of 0, which comes out right.
+            # With a p of 1 some methods take the logarithm of 0, which comes out right.
             adjusted = iter(multipletests(defined, alpha=alpha, method=method)[1])
     return [None if value is None else float(next(adjusted)) for value in p]
 
 
 def is_correction(name: object) -> bool:
-    """True for the name of a correction of statsmodels; not of its local false discovery rate, which is no p."""
+    """True for the name of a statsmodels correction; not for its local false discovery rate, which is no p."""
     if name in MAIN_CORRECTIONS:
         return True
     from statsmodels.stats.multitest import multitest_alias
@@ -291,19 +290,19 @@ def is_correction(name: object) -> bool:
 
 
 def holm(p: Floats) -> Floats:
-    """The p corrected by Holm, as by statsmodels, whose collection of garbage takes 30 times as long as `compare`."""
+    """P-values corrected by Holm, as by statsmodels, whose garbage collection takes 30 times as long as `compare`."""
     order = p.argsort()
     rising = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     return np.minimum(rising, 1)[order.argsort()]
 
 
 def without_ties(differences: Floats, tolerance: float) -> Floats:
-    """The differences with 0 for those within the tolerance."""
+    """The differences, with 0 for those within the tolerance."""
     return np.where(np.abs(differences) <= tolerance, 0, differences)
 
 
 def effects(samples: Sequence[Floats], *, tolerance: float, confidence: float) -> list[dict[str, float | None]]:
-    """The sizes of each sample's effect, with their intervals, by the names of their columns."""
+    """Effect sizes of each sample with their intervals, by the names of their columns."""
     found: list[dict[str, float | None]] = [{}] * len(samples)
     for places, rows in by_size(samples):
         ranked = without_ties(rows, tolerance)
@@ -319,24 +318,24 @@ def effects(samples: Sequence[Floats], *, tolerance: float, confidence: float) -
 
 
 def deviation(differences: Floats) -> Floats:
-    """The standard deviation of each row of differences, 0 if they are all the same; NaN of fewer than two."""
+    """Standard deviation of each row of differences, 0 if constant; NaN of fewer than two."""
     if differences.shape[-1] < 2:
         return np.full(differences.shape[:-1], math.nan)
-    # The mean of equal numbers can be another number, by rounding.
+    # The mean of equal numbers can differ from them, by rounding.
     return np.where(np.ptp(differences, axis=-1) > 0, differences.std(axis=-1, ddof=1), 0.0)
 
 
 def cohen_d(differences: Floats) -> Floats:
-    """Cohen's d_z of each row: the mean of the differences by their standard deviation; NaN without a spread."""
+    """Cohen's d_z of each row: mean difference over standard deviation; NaN without a spread."""
     spread = deviation(differences)
     with np.errstate(all="ignore"):
         return np.where(spread > 0, differences.sum(axis=-1) / differences.shape[-1] / spread, math.nan)
 
 
 def cohen_d_interval(d: Floats, n: int | Floats, confidence: float) -> tuple[Floats, Floats]:
-    """The interval of each d of n differences, by the noncentral t distribution.
+    """Interval of each d of n differences, by the noncentral t distribution.
 
-    It takes differences for normal (Cumming & Finch 2001, https://doi.org/10.1177/0013164401614002).
+    Assumes normal differences (Cumming & Finch 2001, https://doi.org/10.1177/0013164401614002).
     """
     tail, t = (1 - confidence) / 2, d * np.sqrt(n)
     with np.errstate(all="ignore"):
@@ -347,7 +346,7 @@ def cohen_d_interval(d: Floats, n: int | Floats, confidence: float) -> tuple[Flo
 
 
 def rank_biserial(differences: Floats) -> Floats:
-    """The share of Wilcoxon's ranks of each row that are of positive differences, minus that of negative ones.
+    """Share of the ranks of each row, as Wilcoxon's, on positive differences, minus the share on negative ones.
 
     NaN without ranks.
     """
@@ -357,9 +356,9 @@ def rank_biserial(differences: Floats) -> Floats:
 
 
 def rank_biserial_interval(r: Floats, n: Floats, confidence: float) -> tuple[Floats, Floats]:
-    """Wilson's interval of each share of n positive ranks, of as many queries as have its spread without an effect.
+    """Wilson's interval of each share of n positive ranks, by the number of queries with its spread under no effect.
 
-    The sum of n signed ranks has the variance n (n + 1) (2n + 1) / 6 then.
+    Under no effect the sum of n signed ranks has the variance n (n + 1) (2n + 1) / 6.
     """
     effective = np.asarray(1.5 * n * (n + 1) / (2 * n + 1))
     z = float(stats.norm.ppf((1 + confidence) / 2))
@@ -370,7 +369,7 @@ def rank_biserial_interval(r: Floats, n: Floats, confidence: float) -> tuple[Flo
 
 
 def signed_ranks(differences: Floats) -> Floats:
-    """The ranks of each row's differences by size, with the sign of its difference; 0 for a difference of 0."""
+    """Ranks of each row's differences by size, with the sign of the difference; 0 for a difference of 0."""
     ranks = stats.rankdata(np.abs(differences), axis=-1)
     # Zeros have the lowest ranks, which do not count.
     zeros = differences.shape[-1] - np.count_nonzero(differences, axis=-1, keepdims=True)
@@ -378,9 +377,10 @@ def signed_ranks(differences: Floats) -> Floats:
 
 
 def resamples_for(comparisons: int, alpha: float, *, least: int = 10_000) -> int:
-    """The number of resamples with which each of a family of comparisons can be significant after a correction.
+    """Number of resamples with which each of a family of comparisons can be significant after a correction.
 
-    m resamples can show no p below 1 / (m + 1), which Holm's or Bonferroni's correction multiplies by their number.
+    m resamples show no p below 1 / (m + 1), which Holm's or Bonferroni's correction multiplies by the number of
+    comparisons.
 
     >>> resamples_for(1, 0.05), resamples_for(780, 0.05)
     (10000, 156000)
@@ -389,7 +389,7 @@ def resamples_for(comparisons: int, alpha: float, *, least: int = 10_000) -> int
 
 
 def rounded(values: Floats, scale: float | None = None) -> Floats:
-    """Values to the thirteenth digit of the largest, or of `scale`: those that differ by rounding alone are equal.
+    """Values to the thirteenth digit of the largest, or of `scale`, so that rounding alone makes none unequal.
 
     .4 - .3 and .2 - .1 differ by 3e-17, which is no order for a test of ranks.
     """

@@ -1,8 +1,8 @@
 """Student's t: by SciPy for numbers, and by an expression for columns.
 
-Conventions: SciPy is an extra, and `summarize` by default needs none, nor the values in memory; so columns have their
-quantiles by formulas. Of SciPy there are the functions below `scipy.stats.t`, which give the same bits: its checks take
-fifty times as long.
+Conventions: SciPy is an extra, and `summarize` by default needs neither SciPy nor the values in memory; so columns have
+their quantiles by formulas. The functions used are those below `scipy.stats.t`, which give the same bits: its checks
+take fifty times as long.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ from statistics import NormalDist
 
 import polars as pl
 
-#: Up to so many degrees of freedom quantiles of t are found one by one.
+#: Most degrees of freedom for which quantiles of t are found one by one.
 EXACT = 100
 
 
 def quantile(share: float, df: float) -> float:
-    """The value that t is below with the probability `share`."""
+    """The quantile of t at the probability `share`."""
     from scipy import special
 
     return float(special.stdtrit(df, share))
 
 
 def below(t: float, df: float) -> float:
-    """The probability of a lower value."""
+    """Probability of a lower value."""
     from scipy import special
 
     return float(special.stdtr(df, t))
 
 
 def two_sided(t: float, df: float) -> float:
-    """The probability of a value that is as far from 0."""
+    """Two-sided p: probability of a value as far from 0."""
     return 2 * below(-abs(t), df)
 
 
 def quantiles(alpha: float, df: pl.Expr) -> pl.Expr:
-    """The quantile of Student's t that |t| is beyond with a probability of alpha; null below one degree of freedom.
+    """Two-sided quantile of Student's t, exceeded by |t| with a probability of alpha; null below one degree of freedom.
 
-    Above `EXACT` degrees it is Fisher and Cornish's expansion, which is right to the tenth digit there (Abramowitz &
-    Stegun, 26.7.5).
+    Above `EXACT` degrees it is the Fisher-Cornish expansion, right to the tenth digit there (Abramowitz & Stegun,
+    26.7.5).
     """
     z = NormalDist().inv_cdf(1 - alpha / 2)
     parts = (
@@ -56,7 +56,7 @@ def quantiles(alpha: float, df: pl.Expr) -> pl.Expr:
 
 @functools.cache
 def _few_quantiles(alpha: float) -> dict[int, float]:
-    """The quantiles of t for few degrees of freedom, found by halving the angle whose tangent is t / sqrt(df)."""
+    """Quantiles of t for few degrees of freedom, by bisecting the angle whose tangent is t / sqrt(df)."""
     quantiles = {}
     for df in range(1, EXACT + 1):
         low, high = 0.0, math.pi / 2
@@ -68,7 +68,7 @@ def _few_quantiles(alpha: float) -> dict[int, float]:
 
 
 def _chance_within(angle: float, df: int) -> float:
-    """The chance of |t| to be below sqrt(df) tan(angle) (Abramowitz & Stegun, 26.7.3 and 26.7.4)."""
+    """P(|t| < sqrt(df) tan(angle)) (Abramowitz & Stegun, 26.7.3 and 26.7.4)."""
     cosine, odd = math.cos(angle), df % 2
     terms = [1.0] if df > 1 else []
     for k in range(2 + odd, df, 2):
