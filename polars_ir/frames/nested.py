@@ -31,6 +31,8 @@ def from_mapping(table: str, value: Mapping[Any, Any], column: str) -> pl.DataFr
     for query, documents in value.items():
         if column == "score" and (hits := hits_of(documents)) is not None:
             ids, of_query = ([_field(hit, names) for hit in hits] for names in (HIT_ID, HIT_SCORE))
+            if of_query and all(score is None for score in of_query) and all(_name(hit, ("sort",)) for hit in hits):
+                of_query = list(range(len(hits), 0, -1))  # a sorted search ranks by place
             if None in of_query:
                 says = "has hits without a score, as a sorted search has. Search with track_scores, or give ids alone."
                 raise InputTypeError(says, about=f"{table}[{query!r}]")

@@ -440,6 +440,8 @@ def test_every_error_of_files_is_provoked(parts, monkeypatch, server):
         tried(lambda: ir.read_qrels(parts / "hits.json", grades={"good": 1}))
         (parts / "comment.run").write_bytes(RUN + b"#" + RUN)
         ir.read_run(parts / "comment.run")
+        (parts / "tags.run").write_bytes(RUN + RUN.replace(b"d1", b"d9").rstrip() + b"b\n")
+        ir.read_run(parts / "tags.run")
         (parts / "empty.csv").write_bytes(b"")
         main(["compare", str(parts / "empty.csv")])
         (parts / "empty.csv-metadata.json").write_bytes(as_json({"provenance": {}, "sha256": "of another"}))

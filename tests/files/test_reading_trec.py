@@ -227,6 +227,7 @@ def test_several_runs_are_told_apart_by_their_tags(write: Write, tmp_path: Path)
     assert frame["run"].to_list() == ["one", "two"]
 
 
+@pytest.mark.filterwarnings("ignore:.*the run has several tags")
 @run_readers
 def test_a_run_whose_lines_have_several_tags_is_named_by_its_file(write: Write, reader: Any) -> None:
     both_systems = write("q Q0 d 1 1 bm25\nq Q0 e 1 1 dense\n", "fused.run")
@@ -376,3 +377,12 @@ def test_judgments_of_subtopics_that_were_read_as_others_say_how_they_are_read(w
     assert main(["evaluate", str(file), str(run), "-m", "nDCG@10"]) == 2
     assert "--qrels-format subtopics" in capsys.readouterr().err
     assert ir.evaluate(read_run(run), read_qrels(file, format="subtopics"), "alpha_nDCG@10").height == 1
+
+
+def test_several_tags_in_a_run_are_told_and_read_as_systems_as_advised(write):
+    file = write("q1 Q0 a 1 2.0 bm25\nq1 Q0 b 1 9.0 dense\n", "two.run")
+    with pytest.warns(ir.IRWarning, match="several tags, 'bm25', 'dense', whose documents are ranked") as warned:
+        ir.read_run(file)
+    code = str(warned[0].message).partition("read them so: ")[2].removesuffix(".")
+    run = eval(code, {"pl": pl})  # noqa: S307  # what the message says
+    assert ir.evaluate(run, {"q1": {"a": 1, "b": 0}}, "RR").rows() == [("bm25", "q1", 1.0), ("dense", "q1", 0.0)]

@@ -125,3 +125,11 @@ def test_an_answer_without_hits_is_an_empty_ranking_and_one_without_scores_an_er
     assert ir.evaluate({"q": none, "r": {"a": 1.0}}, {"q": ["b"], "r": ["a"]}, "RR").rows() == [("q", 0.0), ("r", 1.0)]
     with pytest.raises(ir.IRError, match=r"run\['q'\] has hits without a score, as a sorted search has"):
         ir.evaluate({"q": [{"_id": "a", "_score": None}]}, {"q": ["b"]}, "RR")
+
+
+def test_hits_of_a_sorted_search_are_ranked_by_their_places():
+    hits = [{"_id": "b", "_score": None, "sort": [3]}, {"_id": "a", "_score": None, "sort": [5]}]
+    assert ir.evaluate({"q": {"hits": {"hits": hits}}, "r": hits}, {"q": ["a"], "r": ["b"]}, "RR").rows() == [
+        ("q", 0.5),
+        ("r", 1.0),
+    ]

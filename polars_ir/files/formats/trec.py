@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, FileError, option, reading
+from polars_ir.errors import Code, ColumnError, FileError, Fix, called, option, quoted, reading, warn
 from polars_ir.files.finding.file import UNPACKED, File, beginning
 from polars_ir.files.formats.record import Format, Role, Rows, Writer
 from polars_ir.files.rows.blanks import (
@@ -140,7 +140,7 @@ _LOOKED_FOR = (*_SEPARATORS, *_UNCLEAN, *_NO_QUERY)
 #: A rank that is no integer is an error here and a null in `run`: to read text and cast it takes twice as long.
 _NUMBERS = {"rank": pl.Int64, "score": pl.Float64}
 
-_UNCLEAR = "unclear"
+_UNCLEAR, _OTHER_TAG = "unclear", "other tag"
 
 _CHUNK = 1 << 20
 
@@ -159,19 +159,37 @@ def read_clean_run(path: Path) -> pl.DataFrame | None:
         return None
     names = {place: name for name, place in RUN_FIELDS.items()}
     schema = {names.get(place, f"field {place}"): pl.String for place in range(TAG + 1)} | _NUMBERS
-    fields: dict[str, Any] = {"separator": "\t" if b"\t" in found else " ", "quote_char": None, "has_header": False}
-    lines = pl.scan_csv(path, **fields, schema=schema, glob=False, raise_if_empty=False)
+    options: dict[str, Any] = {"separator": "\t" if b"\t" in found else " ", "quote_char": None, "has_header": False}
+    lines = pl.scan_csv(path, **options, schema=schema, glob=False, raise_if_empty=False)
     # A short line, a blank at either end and two blanks side by side all leave a field empty, which is a null. Found
     # while the file streams by, so that the two fields that become no column take no memory: half the time.
     no_query = (pl.nth(0).str.starts_with(text) for byte, text in _NO_QUERY.items() if byte in found)
     unclear = pl.any_horizontal(pl.all().is_null(), pl.col("score").is_nan(), *no_query)
+    with path.open(encoding="utf-8", errors="replace") as text:
+        tag = fields(text.readline().rstrip())[TAG:]
+    others = (pl.nth(TAG) != (tag or [""])[0]).alias(_OTHER_TAG)
     try:
-        frame = lines.select(*RUN_FIELDS, unclear.alias(_UNCLEAR)).collect(engine="streaming")
+        frame = lines.select(*RUN_FIELDS, unclear.alias(_UNCLEAR), others).collect(engine="streaming")
     except FAILURES:
         return None
     if frame.is_empty() or frame[_UNCLEAR].any():
         return None
-    return frame.drop(_UNCLEAR)
+    if frame[_OTHER_TAG].any():
+        tags = lines.select(pl.nth(TAG).unique(maintain_order=True)).collect(engine="streaming").to_series()
+        _warn_of_tags(path, tags.to_list(), options["separator"])
+    return frame.drop(_UNCLEAR, _OTHER_TAG)
+
+
+def _warn_of_tags(path: Path, tags: list[str], separator: str) -> None:
+    """Warn of several tags in a run, whose documents are ranked together, as by trec_eval."""
+    columns = ["query_id", "Q0", "doc_id", "rank", "score", "run"]
+    code = Code(
+        f"pl.read_csv({str(path)!r}, separator={separator!r}, quote_char=None, has_header=False, "
+        f"new_columns={columns!r}, schema_overrides={{'column_1': pl.String, 'column_3': pl.String}})"
+    )
+    words = "If they are systems, read them so"
+    fix = Fix(words, code, without_code="If they are systems, write each to a file of its own")
+    warn(f"{called(path)}: the run has several tags, {quoted(tags, 3)}, whose documents are ranked together.", fix=fix)
 
 
 def _found(path: Path) -> set[bytes] | None:
