@@ -9,6 +9,7 @@ from polars.testing import assert_frame_equal
 
 import polars_ir as ir
 from polars_ir.frames.id_order import known_order
+from polars_ir.per_query.shared.pair_sums import AT_ONCE
 
 pytest.importorskip("scipy")
 
@@ -64,6 +65,13 @@ SYSTEMS = drawn("abc")
 def test_comparisons_of_a_plan_are_those_of_its_values(options):
     given = {"measures": MEASURES, **options}
     assert_same(ir.compare(SYSTEMS.lazy(), **given), ir.compare(SYSTEMS, **given))
+
+
+def test_many_systems_are_compared_in_plans_of_some_each():
+    many = drawn("abcdefgh", n=60)
+    given = {"measures": ["AP", "RR"], "by": "language"}
+    assert AT_ONCE < 2 * 28
+    assert_same(ir.compare(many.lazy(), **given), ir.compare(many, **given))
 
 
 @pytest.mark.parametrize(

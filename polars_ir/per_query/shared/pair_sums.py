@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import filterfalse
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import polars as pl
 import polars.selectors as cs
@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 BINS = 1024
 
 #: Number of measures and pairs in one plan. More have plans of their own, as each is a branch.
-AT_ONCE = 100
+AT_ONCE = 50
+
+#: Up to so many queries, plans of many systems are collected in memory.
+FEW_ROWS = 10_000
 
 #: Columns of a pair of systems that are added up across partitions, and those that are averaged by the number of pairs.
 COUNTS = (
@@ -140,12 +143,14 @@ class PairSchema:
         if len(places) <= AT_ONCE:
             return summed(self.pairs(wide, places, facts))
         rows, parts = collected(wide, "streaming"), []
+        # Few rows take the streaming engine longer to set up than to read.
+        engine: Literal["in-memory", "streaming"] = "in-memory" if rows.height < FEW_ROWS else "streaming"
         others = [*self.keys, *(f"{LAST} {name}" for name in ([] if self.nested else self.slices))]
         for start in range(0, len(places), AT_ONCE):
             some = places[start : start + AT_ONCE]
             columns = dict.fromkeys([*others, *(column for place in some for column in place.columns)])
             own = facts.filter(pl.col("place").is_between(some[0].number, some[-1].number))
-            parts.append(collected(summed(self.pairs(rows.select(*columns).lazy(), some, own)), "streaming"))
+            parts.append(collected(summed(self.pairs(rows.select(*columns).lazy(), some, own)), engine))
         return pl.concat(parts).lazy()
 
     def moments(
