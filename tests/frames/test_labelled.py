@@ -143,3 +143,12 @@ def test_a_plan_of_condensed_lists_finds_bad_rows_of_documents_nobody_judged(col
     )
     with pytest.raises(pl.exceptions.InvalidOperationError, match="leave those rows out"):
         ir.evaluate(bad.lazy(), None, "RR", judged_only=True).collect()
+
+
+@pytest.mark.parametrize("library", [pl.DataFrame, pl.LazyFrame])
+def test_a_labelled_frame_without_rows_has_no_figures_of_exponential_gains(library):
+    schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, "relevance": pl.Int64}
+    measure = "nDCG(dcg='exp-log2')"
+    figures = ir.evaluate(library(schema=schema), None, [measure, "nDCG"]).lazy().collect()
+    assert figures.schema == {"query_id": pl.String, measure: pl.Float64, "nDCG": pl.Float64}
+    assert figures.is_empty()

@@ -53,7 +53,9 @@ def gain_out_of_best(dcg: Discounted, gains: Gains | None, rel: float | None) ->
         return gain(dcg, gains, rel)
     grade = gain("log2", gains, rel)
     less = pl.when(grade.max() > HIGHEST_EXPONENT).then(grade.max()).otherwise(0.0)
-    return 2.0 ** (grade - less) - 2.0**-less
+    # Without the dtype, Polars panics where there are no groups.
+    two = pl.lit(2.0, dtype=pl.Float64)
+    return two ** (grade - less) - two**-less
 
 
 def graded_discount(*, discount: Discount, **_: object) -> pl.Expr:
