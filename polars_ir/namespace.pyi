@@ -447,6 +447,8 @@ class IRNamespace(Generic[_FrameT_co]):
         """Matthews correlation coefficient: how well being among the first k goes with being relevant, from -1 to 1."""
     def mean(self, **options: Unpack[Averaging]) -> _FrameT_co:
         """The mean of every measure over the queries: one row per system."""
+    def merge_calls(self, step: str = "step", *, k: int | None = None, cumulative: bool = False) -> _FrameT_co:
+        """The calls of each query, as an agent makes them, merged into one ranking in the order of reading."""
     def missing_evidence(
         self, qrels: Any, k: int = 5, *, by: str | Sequence[str] | None = None, **options: Unpack[Selecting]
     ) -> _FrameT_co:

@@ -54,6 +54,7 @@ CALLS = {
     "level": (PER_QUERY, lambda frame: frame.level(n=10, simulations=5)),
     "long": (PER_QUERY, lambda frame: frame.long()),
     "mean": (PER_QUERY, lambda frame: frame.mean()),
+    "merge_calls": (RUN.with_columns(step=1), lambda frame: frame.merge_calls()),
     "missing_evidence": (RUN, lambda frame: frame.missing_evidence(QRELS)),
     "normalize": (RUN, lambda frame: frame.normalize()),
     "p_mrr": (RUN, lambda frame: frame.p_mrr(OTHER, QRELS)),

@@ -150,6 +150,7 @@ METHODS = {
     "normalize": "norm",
     "skip_first": "n",
     "missing_evidence": "k",
+    "merge_calls": "step",
 }
 
 #: The words that measures are written in, which are no calls on tables.

@@ -7,6 +7,7 @@ from polars_ir.runs.explain_plan import explain_plan as explain_plan
 from polars_ir.runs.interleaving import interleave as interleave, interleaving as interleaving
 from polars_ir.runs.judge import judge as judge
 from polars_ir.runs.judge_next import judge_next as judge_next
+from polars_ir.runs.merge_calls import merge_calls as merge_calls
 from polars_ir.runs.missing_evidence import missing_evidence as missing_evidence
 from polars_ir.runs.norms import normalize as normalize
 from polars_ir.runs.p_mrr import p_mrr as p_mrr
