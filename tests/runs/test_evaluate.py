@@ -243,7 +243,7 @@ def test_a_single_query_has_no_spread_and_no_interval():
 
 @pytest.mark.parametrize("alpha", [0, 1, -0.5, 5, "5%", None])
 def test_alpha_is_between_0_and_1(alpha):
-    with pytest.raises(ir.IRError, match="alpha must be between 0 and 1"):
+    with pytest.raises(ir.IRError, match="alpha must be at least 1e-09 and below 1"):
         ir.summarize(PER_QUERY, alpha=alpha)
 
 
