@@ -119,8 +119,8 @@ WHOLE_MESSAGES = {
     "documents in lists beside scores": (
         evaluating(RUN.with_columns(doc_id=pl.concat_list("doc_id"))),
         (
-            "run column 'doc_id' must be strings or integers; it is List(String). Give each of them a row: "
-            "run.explode('doc_id')."
+            "run column 'doc_id' must be strings or integers; it is List(String). Give each document a row with its "
+            "own score, or the lists alone, best first, as {query: [id]}."
         ),
     ),
     "scores with a decimal comma": (
@@ -188,8 +188,9 @@ WHOLE_MESSAGES = {
     "a duplicate in the qrels": (
         evaluating(qrels=pl.concat([QRELS, QRELS[1:]])),
         with_rows(
-            "qrels has 2 rows that repeat the ids of another (query_id, doc_id). Keep the highest grade of each "
-            "document: qrels.group_by('query_id', 'doc_id').agg(pl.col('relevance').max()). The first:",
+            "qrels has 2 rows that repeat the ids of another (query_id, doc_id). If they are a file's judgments of "
+            "subtopics, or of judges, read it so: read_qrels(format='subtopics'), or 'judges'. Else keep the highest "
+            "grade of each document: qrels.group_by('query_id', 'doc_id').agg(pl.col('relevance').max()). The first:",
             "| row | query_id | doc_id | relevance |",
             "| 1   | q2       | d1     | 2         |",
             "| 2   | q2       | d1     | 2         |",
@@ -198,8 +199,9 @@ WHOLE_MESSAGES = {
     "a document with two grades": (
         evaluating(qrels=pl.concat([QRELS, QRELS[1:].with_columns(relevance=pl.lit(0, pl.Int64))])),
         with_rows(
-            "qrels has 2 rows that repeat the ids of another (query_id, doc_id). Keep the highest grade of each "
-            "document: qrels.group_by('query_id', 'doc_id').agg(pl.col('relevance').max()). The first:",
+            "qrels has 2 rows that repeat the ids of another (query_id, doc_id). If they are a file's judgments of "
+            "subtopics, or of judges, read it so: read_qrels(format='subtopics'), or 'judges'. Else keep the highest "
+            "grade of each document: qrels.group_by('query_id', 'doc_id').agg(pl.col('relevance').max()). The first:",
             "| row | query_id | doc_id | relevance |",
             "| 1   | q2       | d1     | 2         |",
             "| 2   | q2       | d1     | 0         |",

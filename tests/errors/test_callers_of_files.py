@@ -432,6 +432,9 @@ def test_every_error_of_files_is_provoked(parts, monkeypatch, server):
         in_a_folder(parts, "")
         for source in NAMES.values():
             tried(lambda source=source: ir.read_run(source))
+        (parts / "other" / "run=a").mkdir(parents=True)
+        (parts / "other" / "run=a" / "0.csv").write_text("run,query_id,doc_id,score\nb,q,d,1\n", encoding="utf-8")
+        tried(lambda: ir.read_run("other"))
         for path in LENGTHS:
             tried(lambda path=path: ir.read_run(server + path))
         tried(lambda: ir.read_run("https://example.org/a.run", remote=False))

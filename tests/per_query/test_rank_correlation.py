@@ -251,7 +251,7 @@ FRAME = per_query(AP=[0.1, 0.2], RR=[0.0, 0.3])
         ([FRAME], {"missing": "drop"}, ["missing must be one of"]),
         ([FRAME], {"measures": "AP"}, ["compares two measures", "'AP' alone"]),
         ([FRAME], {"measures": ["AP", "RRR"]}, ["no measure 'RRR'", "Did you mean 'RR'"]),
-        ([FRAME], {"persistence": 1}, ["persistence must be between 0 and 1", "got 1"]),
+        ([FRAME], {"persistence": 1}, ["persistence must be at least 1e-09 and below 1", "got 1"]),
         ([FRAME, FRAME.with_columns(run=pl.col("run") + "x")], {}, ["two systems in common", "'s0', 's1'", "'s0x'"]),
         ([FRAME, FRAME.rename({"AP": "A", "RR": "R"})], {}, ["it lacks 'AP', 'RR', and has 'A', 'R'"]),
         ([FRAME, FRAME.drop("AP")], {"measures": ["AP", "RR"]}, ["it lacks 'AP', and has 'RR'"]),

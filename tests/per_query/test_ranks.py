@@ -65,12 +65,6 @@ def test_few_queries_that_tell_systems_apart_may_be_skewed(n, mean, told):
     assert found["note"].to_list() == [said if told else None] * 2
 
 
-def test_nothing_is_drawn(per_query):
-    with pytest.warns(DeprecationWarning, match="nothing is drawn at random"):
-        found = ranks(per_query, resamples=99, seed=4)
-    assert found.equals(ranks(per_query))
-
-
 def test_a_difference_without_spread_tells_nothing_apart():
     assert ranks(frame(a=[0.1, 0.2, 0.3, 0.4], b=[0.2, 0.3, 0.4, 0.5]))["worst_rank"].to_list() == [2, 2]
 
