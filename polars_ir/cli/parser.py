@@ -23,8 +23,8 @@ from polars_ir.runs.options import Evaluating
 
 #: The end of each help.
 STATUSES = (
-    "Exit status: 0 is a result, 1 a finding (a problem of validate, a change that the gate finds worse), 2 wrong use "
-    "or input, 3 an inconclusive gate, 130 an interruption."
+    "Exit status: 0 is a result, 1 a finding (a problem of validate, a change that the gate finds harmful), 2 wrong "
+    "use or input, 3 an inconclusive gate, 130 an interruption."
 )
 
 #: The names of tables that come from no file of their own, and the list of measures.

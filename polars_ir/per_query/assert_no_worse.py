@@ -45,7 +45,7 @@ def assert_no_worse(
         the best.
     inconclusive
         What becomes of a change of which these queries can not tell, the usual verdict with 50 of them: `"fail"`,
-        `"warn"` with an `IRWarning`, or `"pass"`. One that is worse, or beyond a floor, always fails.
+        `"warn"` with an `IRWarning`, or `"pass"`. One that is worse, dropped or beyond a floor always fails.
 
     Raises
     ------

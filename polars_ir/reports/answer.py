@@ -110,11 +110,13 @@ def verdict(rows: Rows | None, name: Callable[[str], str] = plain) -> str | None
     """The sentence on a change, by the rows of `gate`; None where there are none."""
     if rows is None:
         return None
-    kinds = ("worse", BEYOND, "inconclusive")
+    kinds = ("worse", "dropped", BEYOND, "inconclusive")
     of = {kind: [name(row["measure"]) for row in rows_of(rows, verdict=kind)] for kind in kinds}
     refused = []
     if worse := of["worse"]:
         refused.append(f"The change is worse: {_listed(worse)} drop{'s' * (len(worse) == 1)} more than allowed.")
+    if fell := of["dropped"]:
+        refused.append(f"The change may not ship: {_listed(fell)} dropped beyond chance, by more than may be lost.")
     if short := of[BEYOND]:
         verb, floor = ("misses", "its floor") if len(short) == 1 else ("miss", "their floors")
         refused.append(f"The change may not ship: {_listed(short)} {verb} {floor}.")

@@ -33,6 +33,9 @@ FAR = 40.0
 #: Stakes of a bet, as shares of the largest one that cannot lose everything.
 STAKES = np.geomspace(1e-4, 0.99, 60)
 
+#: The stakes of a bet on signs, in shares of the range.
+SIGN_STAKES = np.geomspace(0.05, 40, 40)
+
 
 class Tail(NamedTuple):
     """Statistics of the lower tail of n values that make a bound: mean, standard deviation, skewness, number below.
@@ -48,17 +51,21 @@ class Tail(NamedTuple):
     below: int
 
     @classmethod
-    def of(cls, values: Floats) -> Tail | None:
+    def of(cls, values: Floats, *, whole: bool = False) -> Tail | None:
         """The tail of an array of values; None where too few are below both mean and median to estimate it.
 
+        A `whole` sample has n - 1 degrees of freedom; None of fewer than two values.
         The skewness equals `scipy.stats.skew` to the bit, whose checks take forty times as long as the sums.
         """
-        if (below := n_below(values)) < LEAST_BELOW:
+        below = len(values) if whole else n_below(values)
+        if below < (2 if whole else LEAST_BELOW):
             return None
         n, centred = len(values), values - values.mean()
         squares = centred**2
         with np.errstate(all="ignore"):
-            skewness = math.sqrt((n - 1.0) * n) / (n - 2.0) * (squares * centred).mean() / squares.mean() ** 1.5
+            skewness = (
+                math.sqrt((n - 1.0) * n) / np.float64(n - 2.0) * (squares * centred).mean() / squares.mean() ** 1.5
+            )
         g = float(skewness) / math.sqrt(n)
         return cls(n, float(values.mean()), float(values.std(ddof=1)), g, below)
 
@@ -80,6 +87,8 @@ class Tail(NamedTuple):
     def p_above(self, mean: float) -> float:
         """One-sided p of the hypothesis that the true mean is `mean` or less."""
         g = min(0.0, self.skewness)
+        if not self.std:
+            return float(self.mean <= mean)
         t = (self.mean - mean) * math.sqrt(self.n) / self.std
         return student.below(-(t + g * (t**2 / 3 + 1 / 6) + g**2 * t**3 / 27), self.below - 1)
 
@@ -212,6 +221,20 @@ def log_wealth(levels: Floats, counts: Floats, mean: float, lowest: float) -> fl
     """Logarithm of the wealth of `anytime` from a stake of 1; `counts` is the multiplicity of each level."""
     growth = np.log1p(STAKES[:, None] * (levels - mean) / (mean - lowest)) @ counts
     return float(np.logaddexp.reduce(growth)) - math.log(len(STAKES))
+
+
+def p_of_signs(gains: Floats, width: float) -> float | None:
+    """The p that gains within a range of this width have signs by chance, and are not lost: it holds at any look.
+
+    The inverse of a bettor's wealth, the mean over `SIGN_STAKES` s of prod(exp(-s d) / cosh(s d)), which is expected to
+    be 1 if each gain could as well have the other sign; None where the range is not known.
+    """
+    if not math.isfinite(width):
+        return None
+    bets = SIGN_STAKES[:, None] * gains / width
+    # As logarithms, of which cosh would leave the floats.
+    grown = (math.log(2) - bets - np.abs(bets) - np.log1p(np.exp(-2 * np.abs(bets)))).sum(axis=1)
+    return float(np.exp(min(0.0, math.log(len(grown)) - np.logaddexp.reduce(grown))))
 
 
 #: The bounds, by the names of their kinds.

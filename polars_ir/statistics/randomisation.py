@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -108,14 +108,19 @@ def exchange_p(differences: Floats, draws: Draws) -> Floats:
     filled = np.nan_to_num(differences)
     # As shares of the largest, differences have fourth powers that neither vanish nor overflow.
     shares = filled / np.maximum(np.abs(filled).max(axis=0, initial=0), np.finfo(float).tiny)
-    squares = (shares**2).sum(axis=0)
-    is_many = np.count_nonzero(filled, axis=0) >= LIMIT
-    is_many &= squares**2 >= LEAST_ALIKE * (shares**4).sum(axis=0)
+    squares, is_many = (shares**2).sum(axis=0), is_near_limit(shares)
     p = np.empty(filled.shape[1])
     p[is_many] = special.ndtr(shares[:, is_many].sum(axis=0) / np.sqrt(squares[is_many]))
     if not is_many.all():
         p[~is_many] = randomisation_p(differences[:, ~is_many], draws, lower=True)
     return p
+
+
+def is_near_limit(differences: Floats) -> NDArray[np.bool_]:
+    """True for columns whose sums are normal after changes of signs, to within what draws tell; none is NaN."""
+    is_many = np.count_nonzero(differences, axis=0) >= LIMIT
+    is_many &= (differences**2).sum(axis=0) ** 2 >= LEAST_ALIKE * (differences**4).sum(axis=0)
+    return np.asarray(is_many)
 
 
 def _extreme(flips: Iterable[NDArray[np.uint8]], differences: Floats, *, lower: bool) -> Floats:
@@ -134,7 +139,7 @@ def _extreme(flips: Iterable[NDArray[np.uint8]], differences: Floats, *, lower: 
 def all_flips(shape: tuple[int, ...]) -> Iterator[NDArray[np.uint8]]:
     """All changes of signs, in chunks, as `random_flips` yields them."""
     n = shape[0]
-    step = max(1, CELLS // max(shape))
+    step = max(1, CELLS // max(1, *shape))
     for start in range(0, 2**n, step):
         numbers = np.arange(start, min(start + step, 2**n))
         yield (numbers[:, None] >> np.arange(n) & 1).astype(np.uint8)
@@ -153,8 +158,10 @@ def random_flips(shape: tuple[int, ...], draws: Draws) -> Iterator[NDArray[np.ui
         yield bits.reshape(step, n)[:rows]
 
 
-def largest_flipped(parts: Sequence[Floats], draws: Draws) -> Floats:
-    """Step-down p of |t| among the columns of all blocks, which share no query.
+def largest_flipped(parts: Sequence[Floats], draws: Draws, *, lower: bool = False) -> Floats:
+    """Step-down p of |t| among the columns of all blocks, whose queries change places independently.
+
+    With `lower` it is the one-sided p of -t, by all changes of signs where there are no more than `draws.resamples`.
 
     A change of signs turns all columns of a query at once, which preserves their correlation. Each column is compared
     with the largest of those whose own |t| is no higher (Westfall and Young 1993, Romano and Wolf 2005,
@@ -162,23 +169,29 @@ def largest_flipped(parts: Sequence[Floats], draws: Draws) -> Floats:
     squares, which rises with |t| for a fixed number of queries.
     """
     filled = [np.nan_to_num(part) for part in parts]
+    side: Callable[[Floats], Floats] = np.negative if lower else np.abs
+    changing = [part.any(axis=1) for part in filled]
+    is_exact = lower and sum(map(np.count_nonzero, changing)) < draws.resamples.bit_length()
+    if is_exact:
+        filled = [part[there] for part, there in zip(filled, changing, strict=True)]
     sizes = [np.sqrt((part**2).sum(axis=0)) for part in filled]
     shares = [
         np.divide(part, size, out=np.zeros_like(part), where=size > 0) for part, size in zip(filled, sizes, strict=True)
     ]
-    ends = np.cumsum([0, *map(len, parts)]).tolist()
-    observed = np.abs(np.concatenate([part.sum(axis=0) for part in shares]))
+    ends = np.cumsum([0, *map(len, filled)]).tolist()
+    observed = side(np.concatenate([part.sum(axis=0) for part in shares]))
     order = np.argsort(observed, kind="stable")
-    limits = observed[order] - ROUNDING * max(1, *map(len, parts))
-    counts = np.zeros(len(order))
-    for flip in random_flips((ends[-1], max(ends[-1], len(order))), draws):
+    limits = observed[order] - ROUNDING * max(1, *map(len, filled))
+    counts, shape = np.zeros(len(order)), (ends[-1], max(ends[-1], len(order)))
+    for flip in all_flips(shape) if is_exact else random_flips(shape, draws):
         signs = 2 * flip.astype(np.float64) - 1
         sums = [signs[:, start:end] @ part for start, end, part in zip(ends[:-1], ends[1:], shares, strict=True)]
-        highest = np.maximum.accumulate(np.abs(np.hstack(sums))[:, order], axis=1)
+        highest = np.maximum.accumulate(side(np.hstack(sums))[:, order], axis=1)
         counts += np.count_nonzero(highest >= limits, axis=0)
     p = np.empty(len(order))
     # No p is lower than that of a column with a larger |t|.
-    p[order] = np.maximum.accumulate(((counts + 1) / (draws.resamples + 1))[::-1])[::-1]
+    shares_of_flips = counts / 2.0 ** ends[-1] if is_exact else (counts + 1) / (draws.resamples + 1)
+    p[order] = np.maximum.accumulate(shares_of_flips[::-1])[::-1]
     return p
 
 

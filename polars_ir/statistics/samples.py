@@ -61,8 +61,8 @@ class Sample(Protocol):
         """Lowest and highest possible value."""
         ...
 
-    def tail(self) -> Tail | None:
-        """The lower tail; None where too few values are below both mean and median to estimate it."""
+    def tail(self, *, whole: bool = False) -> Tail | None:
+        """The lower tail; None where too few values are below both mean and median, or in a `whole` sample."""
         ...
 
     def scaled(self, factor: float) -> Self:
@@ -110,9 +110,9 @@ class Values(NamedTuple):
         """The highest value."""
         return float(self.values.max(initial=-math.inf))
 
-    def tail(self) -> Tail | None:
+    def tail(self, *, whole: bool = False) -> Tail | None:
         """The lower tail, as `Sample` has it."""
-        return Tail.of(self.values)
+        return Tail.of(self.values, whole=whole)
 
     def scaled(self, factor: float) -> Values:
         """The sample, with values multiplied by a factor."""
@@ -189,15 +189,16 @@ class Moments(NamedTuple):
         ends = min(self.lowest, other.lowest), max(self.highest, other.highest)
         return Moments(n, self.mean + delta * other.n / n, squares, *ends, self.shift)
 
-    def tail(self) -> Tail | None:
+    def tail(self, *, whole: bool = False) -> Tail | None:
         """The lower tail, as `Sample` has it."""
         n, std, g = self.n, self.std, 0.0
-        if self.below < LEAST_BELOW:
+        below = n if whole else self.below
+        if below < (2 if whole else LEAST_BELOW):
             return None
         if n > 2 and std:
             # As in `Tail.of`.
             g = math.sqrt((n - 1.0) * n) / (n - 2.0) * (self.cubes / n) / (self.squares / n) ** 1.5 / math.sqrt(n)
-        return Tail(n, self.mean, std, g, self.below)
+        return Tail(n, self.mean, std, g, below)
 
     def scaled(self, factor: float) -> Moments:
         """The sample, with values multiplied by a factor."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from polars_ir.per_query.shared.estimators import NO_RANKS, Procedure, estimates, largest, p_within, why_none
@@ -107,35 +106,38 @@ def one_sided(counts: Sequence[int], *, as_0: bool) -> list[str]:
 
 
 def judged(
-    pair: Pair, value_range: Range, max_drop: float, options: Gating, n_rows: int, last_note: str | None
+    pair: Pair,
+    value_range: Range,
+    max_drop: float,
+    options: Gating,
+    n_rows: int,
+    p: float | None,
+    last_note: str | None,
 ) -> dict[str, Any]:
-    """The row of a measure, one of so many, with its verdict on the differences of a pair."""
-    d, verdict, note = pair.sample, "inconclusive", None
+    """The row of a measure, one of so many, with its verdict on the differences of a pair and the p of a drop."""
+    d = pair.sample
     gains = d.scaled(-1) if value_range.is_cost else d
-    bounds_of = partial(_bounds, gains, options["interval"], pair.measure)
-    bounds = bounds_of(options["alpha"])
-    if d.n < 2:
-        note = "fewer than two queries with a value of both systems"
-    elif bounds is None:
-        note = f"there is no {options['interval']} interval of these differences{why_none(gains)}"
-    elif bounds[0] >= -max_drop * ROUNDED:
-        verdict = "no worse"
-    elif bounds[1] < -max_drop * ROUNDED:
-        # One measure that is worse is enough for a change not to ship, so that this is corrected for their number.
-        among_all = bounds_of(options["alpha"] / n_rows)
-        if among_all is not None and among_all[1] < -max_drop * ROUNDED:
-            verdict = "worse"
-        else:
-            note = f"worse by itself, but of {n_rows} verdicts one is by chance"
-    else:
-        note = _plan(gains, (pair.wins + pair.losses) / d.n, max_drop, bounds[0], options)
+    bounds = _bounds(gains, pair.measure, options, 1)
+    told = _beyond_chance(d.mean, p) if p is not None and p <= options["alpha"] else None
+    notes: list[str] = []
+    verdict = _decided(gains, pair.measure, bounds, max_drop, options, n_rows)
+    if verdict == "no worse" and told:
+        notes = [f"{told}, which is allowed"]
+    elif verdict is None and told and gains.mean < -max_drop * ROUNDED:
+        verdict, notes = "dropped", [f"{told}: more than may be lost, but not surely so"]
+        if bounds is not None and bounds[1] > 0:
+            end = "low is below" if value_range.is_cost else "high is above"
+            notes.append(f"{end} 0, as it allows for queries that gain more than any of these")
+        notes += _without(gains, bounds, options)
+    elif verdict is None:
+        verdict, notes = "inconclusive", _undecided(pair, gains, bounds, max_drop, options, n_rows, p)
     ends = bounds if bounds is None or not value_range.is_cost else (-bounds[1], -bounds[0])
     looks = None
     if options["looks"] is not None:
         look, planned = options["looks"]
         looks = f"look {look} of {planned}: each bound is at a level of {options['alpha']:.2g}"
     as_0 = options["missing"] == "zero" and not value_range.is_cost
-    notes = [note, *one_sided(pair.one_sided, as_0=as_0), looks, last_note]
+    notes += filter(None, [*one_sided(pair.one_sided, as_0=as_0), looks, last_note])
     return {
         "measure": pair.measure,
         "mean": pair.mean,
@@ -144,29 +146,105 @@ def judged(
         "n_queries": d.n,
         "n_missing": pair.n_missing,
         **dict(zip(("low", "high"), ends or (None, None), strict=True)),
+        "p": p,
         "max_drop": max_drop,
         "passed": verdict == "no worse",
         "verdict": verdict,
-        "note": "; ".join(filter(None, notes)) or None,
+        "note": "; ".join(notes) or None,
     }
 
 
-def _bounds(gains: Sample, interval: str, measure: str, alpha: float) -> Ends | None:
-    """The bounds of the mean gain, each beyond the true one with a probability of alpha."""
-    advice = f"ir.gate of {measure!r}", "more queries"
-    return estimates([gains], interval, 2 * alpha, advice=advice)[0].ends if gains.n > 1 else None
+def _decided(
+    gains: Sample, measure: str, bounds: Ends | None, max_drop: float, options: Gating, n_rows: int
+) -> str | None:
+    """The verdict by the bounds, if they tell."""
+    limit = -max_drop * ROUNDED
+    if bounds is None or bounds[0] < limit <= bounds[1]:
+        return None
+    if bounds[0] >= limit:
+        return "no worse"
+    # One measure that is worse is enough for a change not to ship, so that this is corrected for their number.
+    among_all = _bounds(gains, measure, options, n_rows)
+    return "worse" if among_all is not None and among_all[1] < limit else None
+
+
+def _undecided(
+    pair: Pair, gains: Sample, bounds: Ends | None, max_drop: float, options: Gating, n_rows: int, p: float | None
+) -> list[str]:
+    """The notes on queries that can not tell: whether the mean dropped, and what more of them would show."""
+    if gains.n < 2:
+        return ["fewer than two queries with a value of both systems"]
+    notes = _without(gains, bounds, options)
+    if p is not None and p <= options["alpha"]:
+        notes.append(f"{_beyond_chance(pair.sample.mean, p)}, but by no more than may be lost")
+    elif p is not None:
+        notes.append(_seen(pair, gains, max_drop, options, n_rows, p))
+    if bounds is None:
+        return notes
+    if bounds[1] < -max_drop * ROUNDED:
+        notes.append(f"worse by itself, but of {n_rows} verdicts one is by chance")
+    else:
+        notes.append(_plan(gains, (pair.wins + pair.losses) / gains.n, max_drop, bounds[0], options))
+    return notes
+
+
+def _without(gains: Sample, bounds: Ends | None, options: Gating) -> list[str]:
+    """The note on bounds that there are not."""
+    reason = f"there is no {options['interval']} interval of these differences{why_none(gains)}"
+    return [reason] if bounds is None else []
+
+
+def _beyond_chance(difference: float, p: float) -> str:
+    """The words for a drop, which of a cost is a rise."""
+    return f"the mean {'rose' if difference > 0 else 'dropped'} by {abs(difference):.3g}, beyond chance ({_p(p)})"
+
+
+def _p(p: float) -> str:
+    return "p < .0001" if p < 0.0001 else f"p = {p:.2g}".replace("0.", ".", 1)
+
+
+def too_few(differing: int, n: int) -> str:
+    """The note on a test by signs or their changes, of which so few differences can have no p that is low enough."""
+    some = f"only {differing}" if differing else "none"
+    return f"{some} of {n} queries differ{'s' * (differing < 2)}: no outcome of so few could have been beyond chance"
+
+
+def _seen(pair: Pair, gains: Sample, max_drop: float, options: Gating, n_rows: int, p: float) -> str:
+    """The drop that would have been found 4 times out of 5, where none was found."""
+    from statistics import NormalDist
+
+    from polars_ir.statistics import student
+    from polars_ir.statistics.planning import POWER, widened
+
+    n, alpha, differing = gains.n, options["alpha"], pair.wins + pair.losses
+    if options["interval"] == "anytime":
+        return f"no drop beyond chance ({_p(p)})"
+    if 2.0**-differing > alpha:
+        return too_few(differing, n)
+    # Rows share alpha, and the spread may be larger than it seems.
+    error = gains.std * widened(n) / math.sqrt(n)
+    t = student.quantile(1 - alpha / n_rows, n - 1) + student.quantile(POWER, n - 1)
+    found = max(t * error, max_drop + NormalDist().inv_cdf(POWER) * error)
+    return f"no drop beyond chance ({_p(p)}); one of {found:.3g} would be found 4 times out of 5"
+
+
+def _bounds(gains: Sample, measure: str, options: Gating, n_rows: int) -> Ends | None:
+    """The bounds of the mean gain, each beyond the true one with a probability of alpha by the number of rows."""
+    advice, alpha = (f"ir.gate of {measure!r}", "more queries"), 2 * options["alpha"] / n_rows
+    return estimates([gains], options["interval"], alpha, advice=advice)[0].ends if gains.n > 1 else None
 
 
 def _fresh(gains: Sample, differing: float, max_drop: float, options: Gating) -> int | None:
-    """About how many fresh queries decide; by moments the number of Student's t."""
+    """About how many fresh queries decide, by the upper limit of the spread; by moments the number of Student's t."""
     from polars_ir.statistics import planning
 
     # Rounded as in the bounds.
-    alpha, (lowest, _) = (1 - (1 - 2 * options["alpha"])) / 2, gains.support
+    alpha, (lowest, highest) = (1 - (1 - 2 * options["alpha"])) / 2, gains.support
+    wider = planning.widened(gains.n)
     if gains.values is not None:
-        kind = options["interval"]
-        return planning.gate_queries(gains.values, max_drop=max_drop, lowest=lowest, alpha=alpha, kind=kind)
-    spread = math.sqrt(gains.std**2 * (gains.n - 1) / gains.n + gains.mean**2)
+        kind, values = options["interval"], (gains.values * wider).clip(lowest, highest)
+        return planning.gate_queries(values, max_drop=max_drop, lowest=lowest, alpha=alpha, kind=kind)
+    spread = wider * math.sqrt(gains.std**2 * (gains.n - 1) / gains.n + gains.mean**2)
     return planning.gate_queries_by_t(spread, differing, max_drop=max_drop, alpha=alpha)
 
 
