@@ -214,7 +214,7 @@ class IRNamespace(Generic[_FrameT_co]):
         cluster: Any = None,
         **options: Unpack[Grouping],
     ) -> _FrameT_co:
-        """The course of every measure over time, and where it is beyond chance another than before: a row per bucket."""
+        """The course of every measure over time, with the buckets that differ beyond chance: a row per bucket."""
     def eleven_point_average(
         self, qrels: Any = None, *, rel: float = 1, rounding: str = "nearest", **options: Unpack[Evaluating]
     ) -> _FrameT_co:
@@ -334,7 +334,7 @@ class IRNamespace(Generic[_FrameT_co]):
     def gate(
         self, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]
     ) -> _FrameT_co:
-        """The verdict that a new system is no worse than an old one, but for a drop that is allowed: one row per measure."""
+        """Verdict that a new system is no worse than an old one, up to an allowed drop: one row per measure."""
     def gm_bpref(self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]) -> _FrameT_co:
         """Binary preference of a query, for a geometric mean over queries."""
     def gmap(self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]) -> _FrameT_co:
@@ -344,7 +344,7 @@ class IRNamespace(Generic[_FrameT_co]):
     ) -> _FrameT_co:
         """Reciprocal rank of groups of evidence: the mean, over the groups, of that of their first document."""
     def hardest(self, measure: str | pl.Expr, *, n: int | None = 10) -> _FrameT_co:
-        """The queries that systems do worst on, the worst first: by the mean of a measure over the systems."""
+        """The queries with the worst mean of a measure over the systems, the worst first."""
     def hole(
         self, qrels: Any = None, *, k: int | Iterable[int] | None = None, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
@@ -434,7 +434,7 @@ class IRNamespace(Generic[_FrameT_co]):
     ) -> _FrameT_co:
         """Judged: the share of the first k documents that has a judgment."""
     def long(self, measures: Measures | None = None, *, run: str | None = None) -> _FrameT_co:
-        """The figures with a row for each query and measure, which stores and dashboards keep."""
+        """The figures with a row for each query and measure, as stores and dashboards keep them."""
     def matthews_correlation(
         self,
         qrels: Any = None,
@@ -610,7 +610,7 @@ class IRNamespace(Generic[_FrameT_co]):
         seed: int = 0,
         cluster: Any = None,
     ) -> _FrameT_co:
-        """The number of queries that a difference needs, or the difference that n queries show: a row per pair and measure."""
+        """Number of queries that a difference needs, or the difference that n queries show: a row per pair and measure."""
     def precision(
         self,
         qrels: Any = None,
@@ -650,7 +650,7 @@ class IRNamespace(Generic[_FrameT_co]):
     ) -> _FrameT_co:
         """Preferences fulfilled by pair: the mean over pairs of documents of the share of judges the run agrees with."""
     def provenance(self) -> dict[str, Any]:
-        """The options, the judgments and the version by which the figures of a per-query frame were made."""
+        """Options, judgments and version behind the figures of a per-query frame."""
     def q_measure(
         self,
         qrels: Any = None,
@@ -730,7 +730,7 @@ class IRNamespace(Generic[_FrameT_co]):
     ) -> _FrameT_co:
         """The mean of each system without the judgments that it alone brought to the pool: a row per system."""
     def robustness(self, by: str | Any) -> _FrameT_co:
-        """The mean and the worst value of every measure over the variants of a query: one row per base query and measure."""
+        """Mean and worst value of every measure over the variants of a query: one row per base query and measure."""
     def scaled_dcg(
         self,
         qrels: Any = None,
@@ -786,7 +786,7 @@ class IRNamespace(Generic[_FrameT_co]):
     def to_metrics(
         self, *, by: Any = None, names: Literal["canonical", "sql"] = "sql", sep: str = "/"
     ) -> dict[str, float]:
-        """The mean of every measure as a flat dict, one number for each system and measure."""
+        """Mean of every measure as a flat dict, one number for each system and measure."""
     def top_k(self, k: int) -> _FrameT_co:
         """The first `k` documents of every ranked list."""
     def tune_fusion(
@@ -845,7 +845,7 @@ class IRNamespace(Generic[_FrameT_co]):
     def worst_slices(
         self, by: Any, measures: Measures | None = None, *, baseline: str | None = None, **options: Unpack[Slicing]
     ) -> _FrameT_co:
-        """The slices of the queries in which a system loses most against the rest of its queries, the worst first."""
+        """Slices of the queries in which a system loses most against the rest of its queries, the worst first."""
     def yaap(self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]) -> _FrameT_co:
         """Yet another average precision: average precision as the logarithm of odds, which spreads its extremes."""
     ap = average_precision
@@ -945,7 +945,7 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
     def discriminative_power(self, measures: Measures | None = None, **options: Unpack[Discriminating]) -> _FrameT_co:
         """Share of pairs of systems that a measure distinguishes: a row per measure."""
     def geo_risk(self, measures: Measures | None = None, *, alpha: float = 1.0, missing: str = "zero") -> _FrameT_co:
-        """The mean and the evenness of systems, all of them together as the baseline: one row per system and measure."""
+        """Mean and evenness of systems against all of them together: one row per system and measure."""
     def level(
         self,
         measure: Measures | None = None,
@@ -963,7 +963,7 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
         resamples: int | None = None,
         seed: int = 0,
     ) -> _FrameT_co:
-        """The level and the power that a test of `compare` has on these systems, by simulation: a row per setting."""
+        """Level and power that a test of `compare` has on these systems, by simulation: a row per setting."""
     def rank_correlation(
         self,
         other: Any = None,
@@ -974,13 +974,13 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
         persistence: float = 0.9,
         alpha: float = 0.05,
     ) -> _FrameT_co:
-        """The correlation of the orders in which two measures, or two sets of judgments or queries, put the same systems."""
+        """Correlation of the orders that two measures, or two sets of judgments or queries, give the same systems."""
     def ranks(self, measures: Measures | None = None, **options: Unpack[RankingBySlice]) -> _FrameT_co:
-        """The rank of each system by its mean, and those that it may have: a row per system and measure, the best first."""
+        """Rank of each system by its mean, with its possible ranks: a row per system and measure, the best first."""
     def risk(
         self, baseline: str, measures: Measures | None = None, *, alpha: float = 1.0, **options: Unpack[Risking]
     ) -> _FrameT_co:
-        """The gain of systems over a baseline if losses weigh more than wins: one row per system and measure."""
+        """Gain of systems over a baseline with losses weighted more than wins: one row per system and measure."""
     def table(
         self,
         measures: Measures | None = None,

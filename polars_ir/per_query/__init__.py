@@ -1,4 +1,4 @@
-"""Functions of a per-query frame: means, and systems, slices and periods compared. Each is a method of `.ir` on it."""
+"""Functions of a per-query frame: means, comparisons of systems, slices and periods. Each is a method of `.ir`."""
 
 from polars_ir.lazy import lazy
 

@@ -15,10 +15,10 @@ from polars_ir.language.words import ratio, total
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.queries import ALL, queries_of
 
-#: The number of points of a curve: none of the queries is left out, a tenth, up to nine.
+#: Points of a curve: no query left out, a tenth, up to nine tenths.
 N_RATES = 10
 
-#: The share of a confidence by which the next one must be higher: sums in another order differ in their last bits.
+#: Relative step by which one confidence must exceed another: sums in another order differ in their last bits.
 NOISE = 1e-12
 
 
@@ -29,11 +29,11 @@ def abstention(per_query: Table[FrameT], confidence: str | Sequence[str] | Any) 
     The least confident 0, 10, ... 90 percent of the queries are left out (rounded, half to even; one query always
     stays), and the measure is averaged over the others: the abstention curve. nAUC is the area between this curve and
     the flat one (no query left out), out of the area between the oracle's (the worst queries left out first) and the
-    flat one: 1 for a confidence that knows the worst queries, 0 for one that knows nothing, below 0 for one that is
-    wrong. Of queries with equal confidence those whose id is lower are left out first, so that the order of the rows
-    does not matter; MTEB takes them in the order of its input, which is the same if that is sorted by id. Queries for
-    which a measure is undefined (null) are not part of its curve. Measures whose best value is the lowest (`Hole`)
-    count as worst where they are highest, if their names are in the catalogue.
+    flat one: 1 for a confidence that identifies the worst queries, 0 for an uninformative one, below 0 for a misleading
+    one. Among queries with equal confidence the lower ids are left out first, so that the order of the rows does not
+    matter; MTEB takes them in the order of its input, which is the same if that is sorted by id. Queries for which a
+    measure is undefined (null) are not part of its curve. For measures whose best value is the lowest (`Hole`) the
+    worst queries are those with the highest values, if their names are in the catalogue.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def abstention(per_query: Table[FrameT], confidence: str | Sequence[str] | Any) 
     -------
     The kind of per_query
         The column of systems (if there is one), `measure` and `confidence` (String), and `nAUC` (Float64); null where
-        the oracle can not be better than the flat curve: all queries have the same value, or there is only one.
+        the oracle cannot beat the flat curve: all queries have the same value, or there is only one.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def abstention(per_query: Table[FrameT], confidence: str | Sequence[str] | Any) 
 
 
 def _check_numbers(schema: pl.Schema, names: Sequence[str], *, own: bool) -> None:
-    """Raise a `DtypeError` for columns without numbers; `own` ones are those of per_query, and mended there."""
+    """Raise a `DtypeError` for columns without numbers; `own` ones are columns of per_query, to be fixed there."""
     for name in names:
         dtype = schema[column_for(name)]
         if not dtype.is_numeric():
@@ -94,22 +94,22 @@ def _check_numbers(schema: pl.Schema, names: Sequence[str], *, own: bool) -> Non
 
 
 def _nauc(measure: str, name: str) -> pl.Expr:
-    """The area between a curve and the flat one, as a share of the oracle's."""
+    """Area between a curve and the flat one, as a share of the oracle's."""
     value = pl.col(measure).cast(pl.Float64)
     value = -value if is_cost(measure) else value
     sure = pl.when(value.is_not_null()).then(pl.col(column_for(name)).cast(pl.Float64))
     kept_longest = _surest_first(value, sure)
     best_first = value.sort(descending=True, nulls_last=True)
     flat = (N_RATES - 1) * _means(best_first).first()
-    # Two areas can be equal and, by rounding, a bit apart; the values themselves know.
+    # Equal areas can differ slightly by rounding; the values themselves decide.
     return pl.when(value.min() < value.max()).then(ratio(_area(kept_longest) - flat, _area(best_first) - flat))
 
 
 def _surest_first(value: pl.Expr, sure: pl.Expr) -> pl.Expr:
-    """The values by falling confidence, of equal ones those of the higher ids first; confidences that are null last."""
+    """Values by falling confidence, ties by falling id; null confidences last."""
     rising = sure.sort(nulls_last=True)
     below = rising.shift()
-    # Levels and not rounded numbers: two neighbours can be rounded to different ones.
+    # Levels, since rounding could separate two neighbours.
     is_higher = (rising > below) & (rising - below > NOISE * pl.min_horizontal(rising.abs(), below.abs()))
     # By two keys at once: two sorts in turn need not keep the order of the first.
     level = is_higher.fill_null(False).cum_sum().gather(sure.rank("ordinal") - 1)
@@ -117,13 +117,13 @@ def _surest_first(value: pl.Expr, sure: pl.Expr) -> pl.Expr:
 
 
 def _area(values: pl.Expr) -> pl.Expr:
-    """The area under the curve, by trapezoids as wide as 1: all are equally wide, so that it does not matter."""
+    """Area under the curve by trapezoids of width 1: all are equally wide, so that the width does not matter."""
     means = _means(values)
     return total(means) - (means.first() + means.last()) * 0.5
 
 
 def _means(values: pl.Expr) -> pl.Expr:
-    """The abstention curve: at each rate, the mean of the values that are left when the last are left out."""
+    """Abstention curve: at each rate, the mean of the values left after the last ones are left out."""
     n_values = values.count().cast(pl.Int64)
     # MTEB's rates are multiples of 0.1, which is not quite a tenth, and halves are rounded accordingly.
     left_out = (pl.int_range(N_RATES) * 0.1 * n_values).round(mode="half_to_even").cast(pl.Int64)

@@ -1,4 +1,4 @@
-"""The gate as an assertion: nothing where a change ships, and else an error whose text is the verdict."""
+"""The gate as an assertion: nothing where a change ships, else an error whose text is the verdict."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Systems compared with a baseline, or with each other: differences, how sure they are, and how large.
+"""Comparison of systems with a baseline, or with each other: differences, their uncertainty, and their size.
 
-Conventions: a difference is the system's value minus the baseline's on the same query. What is tested are its pairs,
-queries for which both have a value; whatever is not defined of them is null, and the row's note says why.
+Conventions: a difference is the system's value minus the baseline's on the same query. Tests use the pairs, queries for
+which both have a value; figures undefined for them are null, and the row's note says why.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from polars_ir.per_query.shared.verdicts import with_test
 if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Draws
 
-#: The columns of the result behind those of the slices. A terminal shows the first four and the last four.
+#: Columns of the result after the slices. A terminal shows the first four and the last four.
 SCHEMA = {
     **dict.fromkeys(["run", "baseline", "measure"], pl.String),
     **dict.fromkeys(["difference", "mean", "baseline_mean", "relative_difference"], pl.Float64),
@@ -111,7 +111,7 @@ def compared_systems(
     systems: str | None,
     source: Source | None = None,
 ) -> pl.DataFrame:
-    """The result of `compare`; a `source` has the sums of a frame whose rows a plan stands for."""
+    """Result of `compare`; a `source` has the sums of a frame whose rows a plan stands for."""
     from polars_ir.statistics.randomisation import Draws
     from polars_ir.statistics.significance import resamples_for
 
@@ -160,7 +160,7 @@ def compared_systems(
 
 
 def _together(slices: Sequence[Pairs], n_pairs: int, family: str, draws: Draws) -> list[float]:
-    """The p of the largest |t| in each family, slice by slice, as the rows are."""
+    """P of the largest |t| in each family, slice by slice, in the order of the rows."""
     import numpy as np
 
     from polars_ir.statistics.randomisation import largest_flipped
@@ -176,7 +176,7 @@ def _together(slices: Sequence[Pairs], n_pairs: int, family: str, draws: Draws) 
 
 
 def margins_of(margin: float | Mapping[str, float], measures: Sequence[str]) -> dict[str, float]:
-    """The margin of each measure that has one."""
+    """Margin of each measure that has one."""
     if not isinstance(margin, Mapping):
         return dict.fromkeys(measures, check("margin", margin, positive()))
     if missed := [name for name in margin if name not in measures]:

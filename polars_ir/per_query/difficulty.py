@@ -1,4 +1,4 @@
-"""Hard queries: those that systems do worst on, and those that no system answers.
+"""Hard queries: those with the lowest values, and those that no system answers.
 
 Conventions: a null is a query for which a measure is undefined, which says nothing of how hard it is. Worst is lowest,
 but highest for measures whose best value is the lowest (`Hole`), if their names are in the catalogue.
@@ -19,16 +19,15 @@ from polars_ir.per_query.shared.queries import Queries, queries_of
 
 @public()
 def hardest(per_query: Table[FrameT], measure: str | pl.Expr, *, n: int | None = 10) -> FrameT:
-    """The queries that systems do worst on, the worst first: by the mean of a measure over the systems.
+    """The queries with the worst mean of a measure over the systems, the worst first.
 
-    A large `std` means that it is a matter of the system, and `best_run` which one knows the way; a small one that the
-    query is hard for all of them. Queries with the same mean come in the order of their ids. A query for which the
+    A large `std` means that systems differ, and `best_run` names the one that succeeds; a small one that the query is
+    hard for all of them. Queries with the same mean come in the order of their ids. A query for which the
     measure is undefined (null) for every system is not among them, and rows that are missing do not count as 0:
     `evaluate` adds those (`missing="zero"`).
 
-    Queries that are chosen as the hardest by some systems look harder than they are, since chance chose them too: the
-    ten of 100 with the lowest AP of one of four real runs have .006 by it, and .049 by the other three. Compare systems
-    on hard queries that others chose.
+    Queries chosen as the hardest by some systems look harder than they are, since chance chose them too
+    (notebooks/evidence.md, "others"). Compare systems on hard queries that other systems chose.
 
     Parameters
     ----------
@@ -96,18 +95,18 @@ def unanswered(per_query: Table[FrameT], measures: Measures = None) -> FrameT:
     Parameters
     ----------
     measures
-        The measures to look at; by default all of which higher is better.
+        The measures to look at; by default all for which higher is better.
 
     Returns
     -------
     The kind of per_query
-        A row per measure and unanswered query: the query column, `measure` (String), and `n_systems` (UInt32), which
-        counts the systems with a value. Measures in the order of the call, queries in that of their ids.
+        A row per measure and unanswered query: the query column, `measure` (String), and `n_systems` (UInt32), the
+        number of systems with a value. Measures in the order of the call, queries in the order of their ids.
 
     Raises
     ------
     IRError
-        For an unknown measure, or one of which lower is better, two rows of one query and system, or a value that is
+        For an unknown measure, or one for which lower is better, two rows of one query and system, or a value that is
         NaN.
 
     Examples
@@ -123,8 +122,8 @@ def unanswered(per_query: Table[FrameT], measures: Measures = None) -> FrameT:
     names = [name for name in queries.measures if name not in costs]
     if not names or (costs and measures is not None):
         raise MeasureError(
-            f"lower is better for {', '.join(map(repr, costs))}, so that 0 does not mean unanswered. Name a measure of "
-            "which higher is better, as 'Success@10'."
+            f"lower is better for {', '.join(map(repr, costs))}, so that 0 does not mean unanswered. Name a measure "
+            "for which higher is better, as 'Success@10'."
         )
     each_query = _each_query(queries)
     parts = [
@@ -137,6 +136,6 @@ def unanswered(per_query: Table[FrameT], measures: Measures = None) -> FrameT:
 
 
 def _each_query(queries: Queries) -> pl.lazyframe.group_by.LazyGroupBy:
-    """The systems of each query, always in the same order, with numbers in the measures."""
+    """The systems of each query, always in the same order, with the measures as numbers."""
     numbers = queries.rows.select(*queries.table.keys, pl.col(queries.measures).cast(pl.Float64))
     return numbers.sort("query_id", *queries.systems).group_by("query_id", maintain_order=True)

@@ -1,4 +1,4 @@
-"""The share of pairs of systems that a measure distinguishes on these queries."""
+"""Share of pairs of systems that a measure distinguishes on these queries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from polars_ir.per_query.shared.options import Discriminating
 from polars_ir.per_query.shared.paired import scores_of
 from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS
 
-#: The columns of the result.
+#: Columns of the result.
 SCHEMA = {
     "measure": pl.String,
     "share": pl.Float64,
@@ -32,11 +32,11 @@ def discriminative_power(
 ) -> EagerFrameT:
     """Share of pairs of systems that a measure distinguishes: a row per measure.
 
-    Every pair of systems is tested as `compare` does it, without a correction for their number: the share is what one
-    measure is compared with another by, on the same systems and queries, and no statement about a pair. Of systems that
-    are all equal, alpha of the pairs would be told apart by chance; `test="tukey"` and `"max-t"` allow for the number
-    of pairs. A measure that tells more apart is more sensitive, and not yet one that measures what users want.
-    Queries are taken for independent, for each measure alike; where they share topics, give the topics' means.
+    Every pair of systems is tested as by `compare`, without a correction for the number of pairs: the share compares
+    measures with each other on the same systems and queries, and says nothing about a single pair. Among equal systems,
+    alpha of the pairs would be distinguished by chance; `test="tukey"` and `"max-t"` allow for the number of pairs. A
+    measure that distinguishes more pairs is more sensitive, but need not measure what users want. Queries are treated
+    as independent, for each measure alike; where they share topics, give the topics' means.
 
     Parameters
     ----------
@@ -48,10 +48,10 @@ def discriminative_power(
     The kind of per_query
         `measure` (String); `share` (Float64, from 0 to 1), n_told_apart / n_pairs; `n_told_apart` and `n_pairs`
         (UInt32); `difference_needed` (Float64, in units of the measure): the longest side of the intervals of all pairs
-        around their difference, so that any pair with a larger one is told apart; null where no pair has an interval,
-        and for Wilcoxon's and the sign test, which are not of the mean; `note`
-        (String), how many pairs were not tested, such as those that do not differ at all, and count as not told apart;
-        null where there is nothing to say. Rows are in the order of the measures.
+        around their difference, so that any pair with a larger difference is distinguished; null where no pair has an
+        interval, and for Wilcoxon's and the sign test, which do not concern the mean; `note` (String): the number of
+        pairs that were not tested, such as identical systems, and count as not distinguished; else null. Rows are in
+        the order of the measures.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def discriminative_power(
     >>> ir.discriminative_power(per_query).select("measure", "n_told_apart", "n_pairs").rows()
     [('nDCG@10', 2, 3), ('RR', 1, 3), ('Success@1', 1, 3)]
     """
-    # Asked before, so that errors and warnings are of this function.
+    # Checked first, so that errors and warnings name this function.
     scores = scores_of(per_query, measures, options, what="ir.discriminative_power")
     frame = per_query_table(per_query).all_columns().collect()
     pairs: pl.DataFrame = compare(frame, list(scores.values), correction=None, **options)
@@ -84,7 +84,7 @@ def discriminative_power(
         difference_needed=pl.lit(None) if of_medians else width.max(),
         untested=pl.col("p").null_count(),
     )
-    note = pl.format("not tested, and not told apart: {} pairs, as compare notes", "untested")
+    note = pl.format("not tested, and not distinguished: {} pairs, as compare notes", "untested")
     powers = counts.with_columns(
         share=pl.col("n_told_apart") / pl.col("n_pairs"), note=pl.when(pl.col("untested") > 0).then(note)
     )

@@ -1,6 +1,6 @@
-"""The course of a system over time: each stretch against those before.
+"""Course of a system over time: each period against earlier ones.
 
-Conventions: what is not defined is null, and the row's note says why.
+Conventions: undefined figures are null, and the row's note says why.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ if TYPE_CHECKING:
 
     Ends = dict[tuple[Any, ...], tuple[float | None, float | None]]
 
-    #: The samples of buckets, by system and measure.
+    #: Samples of buckets, by system and measure.
     OfBuckets = dict[tuple[str | None, str], Mapping[Any, Sample]]
 
-#: The note on a comparison of queries.
+#: Note on a comparison of queries.
 BY_QUERIES = (
     f"fewer than {LEAST_BUCKETS} buckets of reference: taken for granted that these differ by their queries only"
 )
 
-#: The note on queries that come again.
+#: Note on recurring queries.
 PAIRED = "paired: differences of the same queries"
 
-#: The note on those of few buckets.
+#: Note on few buckets of reference.
 OF_FEW = f"fewer than {LEAST_BUCKETS} buckets of reference: taken for granted that these do not differ by themselves"
 
 #: The numbers in a text.
@@ -74,7 +74,7 @@ NUMBERS = re.compile(r"(\d+)", re.ASCII)
 #: The reference that grows.
 EARLIER = "earlier"
 
-#: The columns of `drift`, behind the systems; buckets have the type they came with.
+#: Columns of `drift` after the systems; buckets keep their type.
 COLUMNS: dict[str, Any] = {
     "measure": pl.String,
     "bucket": None,
@@ -98,41 +98,40 @@ def drift(
     cluster: Any = None,
     **options: Unpack[Grouping],
 ) -> FrameT:
-    """The course of every measure over time, and where it is beyond chance another than before: a row per bucket.
+    """The course of every measure over time, with the buckets that differ beyond chance: a row per bucket.
 
     Each bucket of queries is compared with a reference: by default the first buckets, which hold a third of the
-    queries; else so many first ones, one, or all earlier ones. Days differ by themselves, as their queries do. So from
-    four buckets of reference on, the buckets are the sample: Student's t of a bucket's mean against the k means m of
-    the reference, (mean - mean(m)) / (s sqrt(1 + 1/k)), s^2 being their variance, or what that of queries drawn into
-    buckets would be if that is more, with k - 1 degrees of freedom. With fewer than four, queries are the
-    sample, by the test of `worst_slices`, as if buckets differed by their queries only; the note says so.
+    queries; else the first n, one, or all earlier ones. Days vary by themselves, as their queries do. So with four
+    buckets of reference or more, the buckets are the sample: Student's t of a bucket's mean against the k means m of
+    the reference, (mean - mean(m)) / (s sqrt(1 + 1/k)), with k - 1 degrees of freedom; s^2 is the variance of m, but at
+    least that of queries drawn into buckets. With fewer than four, queries are the sample, by the test of
+    `worst_slices`, as if buckets differed by their queries only; the note says so.
 
-    Where the same queries come again, as in a nightly benchmark, each is compared with its own mean over the reference,
-    of which only queries with a value in all these buckets are part: their differences vary far less than the queries
-    do, and much smaller drifts show. The higher p counts, of the paired t of the n
-    differences and, from four buckets of reference on, of Student's t of a bucket's mean.
+    Where the same queries recur, as in a nightly benchmark, each is compared with its own mean over the reference,
+    using only queries with a value in all these buckets: these differences vary far less than the queries do, and show
+    much smaller drifts. The higher p counts: of the paired t of the n differences or, with four buckets of reference or
+    more, of Student's t of a bucket's mean.
 
-    A fixed reference marks a lasting change for as long as it lasts; one that grows takes it in. Whoever looks again
-    with every new bucket makes more tests than `correction` knows of.
+    A fixed reference marks a lasting change for as long as it lasts; a growing one absorbs it. Looking again with every
+    new bucket makes more tests than `correction` knows of.
 
     Parameters
     ----------
     by
         When a query was asked: a column of `per_query`, by name, or a frame with a query column and one other; dates,
-        times, or anything that has an order. Of texts ("day 9", "day 10"), whose order is not that of the numbers in
-        them, it warns.
+        times, or anything that has an order. Texts whose order is not that of the numbers in them ("day 9", "day 10")
+        give a warning.
     every
         How long a bucket is, in Polars' words for dates and times: `"1d"`, `"1w"` (from Monday), `"1mo"`. Without it, a
         bucket is one value.
     reference
-        What a bucket is compared with: None, the fewest first ones with a third of the queries; a whole number, so many
-        first ones; `"earlier"`, all that are earlier; else the one bucket of this value. A number that is as high as
-        there are buckets is one, such as 2022; of lower ones, a bucket is named by text: `"3"`. Buckets of the
-        reference are not tested.
+        The buckets to compare with: None, the fewest first ones with a third of the queries; a whole number n, the
+        first n; `"earlier"`, all earlier ones; else the one bucket of this value. A number that is at least the number
+        of buckets is a value, such as 2022; a lower value is given as text: `"3"`. Buckets of the reference are not
+        tested.
     cluster
-        What several queries have in common that are no sample of their own, such as the user of sessions, as in
-        `compare`: in each bucket a cluster counts once, as the mean of its queries, and numbers of queries are of
-        clusters.
+        Groups of queries that are no independent sample, such as the user of sessions, as in `compare`: in each bucket
+        a cluster counts once, as the mean of its queries, and numbers of queries count clusters.
     measures
         The measures to look at; without it, all numbers but the column of `by`.
 
@@ -142,7 +141,7 @@ def drift(
         The column of systems (if there is one), `measure` (String), `bucket` (as in `by`, or its start), `n_queries`
         (UInt32), `mean`, `low`, `high` (as in `summarize`), `n_reference` (UInt32), `reference_mean` (of buckets where
         these are the sample, else of queries), `difference`, `statistic`, `p`, `p_corrected` (Float64), `drifted`
-        (Boolean) and `note` (String, why there is no test, and where queries are the sample).
+        (Boolean) and `note` (String: why there is no test, and where queries are the sample).
 
     Raises
     ------
@@ -178,7 +177,7 @@ def course_of(
     cluster: Any = None,
     source: Source | None = None,
 ) -> pl.DataFrame:
-    """The result of `drift`; a `source` has the sums of a frame whose rows a plan stands for."""
+    """Result of `drift`; a `source` has the sums of a frame whose rows a plan stands for."""
     from polars_ir.statistics.samples import Values
 
     check_correction(options["correction"])
@@ -191,7 +190,7 @@ def course_of(
     warn_of_several(queries.table, queries.measures)
     attribute = _time_of(queries)
     column = column_for(attribute)
-    # Where queries come again, their own values of before are what to compare with.
+    # Recurring queries are compared with their own earlier values.
     paired = QUERY in queries.table.columns
     if paired:
         warn_of_other_judgments(queries.table, QUERY)
@@ -248,7 +247,7 @@ def _of_moments(
 
 
 def _time_of(queries: Queries) -> str:
-    """The one column of times."""
+    """The column of times."""
     attribute, *others = queries.slices
     if others:
         raise ColumnError(f"must give one column of times; got {', '.join(map(repr, queries.slices))}.", about="by")
@@ -256,7 +255,7 @@ def _time_of(queries: Queries) -> str:
 
 
 def _buckets(counts: pl.DataFrame, name: str, reference: Any) -> tuple[pl.Series, list[int] | None]:
-    """The buckets in order, by the `queries` of each `value`, and the places of those of the reference."""
+    """The buckets in order, by the `queries` of each `value`, and the places of the reference's buckets."""
     buckets = counts["value"].alias(column_for(name))
     _warn_of_texts(buckets, name)
     return buckets, _places_of(reference, buckets, counts["queries"])
@@ -270,7 +269,7 @@ def _tested(
     options: Grouping,
     said: str | None,
 ) -> pl.DataFrame:
-    """The rows of the buckets of each system and measure, with their tests and intervals."""
+    """Rows of the buckets of each system and measure, with tests and intervals."""
     rows = [
         {"run": system, "measure": measure, "bucket": bucket, **row}
         for (system, measure), course in courses.items()
@@ -295,7 +294,7 @@ def _tested(
 
 
 def _check_shared(dtype: pl.DataType, distinct: int, n_queries: int, name: str, min_queries: int) -> None:
-    """Raise an error for raw times, most of which only one query has: they are no buckets."""
+    """Raise an error for raw times, most of which have a single query: they are no buckets."""
     if n_queries < 2 * min_queries or distinct * 2 <= n_queries:
         return
     says = f"column {name!r} has {distinct:,} values for {n_queries:,} queries: most buckets would hold one."
@@ -305,11 +304,11 @@ def _check_shared(dtype: pl.DataType, distinct: int, n_queries: int, name: str, 
 
 
 def _warn_of_texts(buckets: pl.Series, name: str) -> None:
-    """Warn of buckets that are texts, whose order is not that of the numbers in them."""
+    """Warn of text buckets whose order is not that of the numbers in them."""
     if buckets.dtype not in (pl.String, pl.Categorical):
         return
     texts = buckets.cast(pl.String).to_list()
-    # Texts and numbers stand in turn, so that like is compared with like.
+    # Texts and numbers alternate, so that like is compared with like.
     by_number = sorted(
         texts, key=lambda text: [int(part) if i % 2 else part for i, part in enumerate(NUMBERS.split(text))]
     )
@@ -350,7 +349,7 @@ def _truncated(dtype: pl.DataType, name: str, every: str | None) -> pl.Expr:
 
 
 def _places_of(reference: Any, buckets: pl.Series, n_queries: pl.Series) -> list[int] | None:
-    """The places of the buckets that all others are compared with; None if each is with those before it."""
+    """Places of the reference's buckets; None if each bucket is compared with the earlier ones."""
     if isinstance(reference, str) and reference == EARLIER:
         return None
     if reference is None:
@@ -375,7 +374,7 @@ def _places_of(reference: Any, buckets: pl.Series, n_queries: pl.Series) -> list
 def _course(
     samples: Mapping[Any, Sample], buckets: pl.Series, its: Range | None, reference: list[int] | None, least: int
 ) -> Iterator[dict[str, Any]]:
-    """The buckets of a system: compared with those of the reference, or with a `group` whose queries are to be."""
+    """The buckets of a system, compared with the reference or with a given `group`."""
     from polars_ir.statistics.samples import Moments, together
 
     of_each: list[Sample] = [samples.get(bucket, Moments.of(())) for bucket in buckets]
@@ -406,7 +405,7 @@ def _course(
 def _paired_course(
     frame: pl.DataFrame, measure: str, column: str, buckets: pl.Series, reference: list[int] | None, least: int
 ) -> Iterator[dict[str, Any]]:
-    """The buckets of a system, each compared with the values of the same queries in those of the reference."""
+    """The buckets of a system, each compared with the values of the same queries in the reference."""
     import numpy as np
 
     defined = frame.drop_nulls(measure)
@@ -435,9 +434,9 @@ def _paired_course(
 
 
 def _intervals(samples: OfBuckets, columns: Collection[str], alpha: float) -> Ends:
-    """The ends of the interval of each mean by system, measure and bucket, as `summarize` has them.
+    """Ends of the interval of each mean by system, measure and bucket, as in `summarize`.
 
-    Of those of other means than the arithmetic one there are none.
+    Only arithmetic means have them.
     """
     from polars_ir.statistics.samples import Moments
 

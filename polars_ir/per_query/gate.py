@@ -47,10 +47,10 @@ from polars_ir.per_query.shared.verdicts import judged
 #: A drop that can be allowed.
 DROP = not_negative()
 
-#: A share as people write it, of the range of a measure or of its mean.
+#: A percentage of the range of a measure or of its mean.
 PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*", re.ASCII)
 
-#: The columns of the result, the deciding ones first: a terminal shows the first four and the last four.
+#: Columns of the result, the deciding ones first: a terminal shows the first four and the last four.
 SCHEMA = {
     **dict.fromkeys(["measure", "verdict"], pl.String),
     "passed": pl.Boolean,
@@ -64,24 +64,24 @@ SCHEMA = {
 def gate(
     new: Table[FrameT], old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]
 ) -> FrameT:
-    """The verdict that a new system is no worse than an old one, but for a drop that is allowed: one row per measure.
+    """Verdict that a new system is no worse than an old one, up to an allowed drop: one row per measure.
 
     A test of non-inferiority on the differences new - old of the same queries. `low` and `high` are bounds of their
-    mean, each of which is beyond the true one with a probability of alpha: together they are an interval of confidence
-    1 - 2 alpha. The verdict is
+    mean, each beyond the true one with a probability of alpha: together they are an interval of confidence 1 - 2 alpha.
+    The verdict is
 
     - `"no worse"` if low is -max_drop or more, which passes: a change that truly costs max_drop or more passes with a
-      probability of no more than alpha;
+      probability of at most alpha;
     - `"worse"` if high is below -max_drop, also after Bonferroni's correction for the number of measures: ten that do
       not change are not called worse with a probability of more than alpha, all together;
     - `"dropped"` if it neither passes nor is worse, the mean dropped by more than max_drop, and p is alpha or less: the
       loss of these queries is no chance, though its size may be within what is allowed;
-    - `"inconclusive"` otherwise: these queries can not tell. The note says which drop they would have found four times
+    - `"inconclusive"` otherwise: these queries cannot decide. The note says which drop they would have found four times
       out of five, which one they rule out, and about how many fresh queries pass a change without any drop as often. To
       go on with these and add some is to look again: plan `looks`, or take `interval="anytime"`.
 
     `p` is the one-sided p that the mean gain would be as low if both systems changed places at random in each query: by
-    all 2^n ways for 13 queries that differ or fewer, else by 10,000 fixed ones, for very many and of LazyFrames by the
+    all exchanges for 13 queries that differ or fewer, else by 10,000 fixed ones, for very many or LazyFrames by the
     normal limit. It is no lower than that of Student's t, corrected for skewness, and unlike `compare`'s `p` corrected
     for all rows of the call: by step-down; of LazyFrames, and by `"anytime"`, where it is that of a bet on signs, by
     Holm. Where 5 % of queries gain 1 and pay for 20 % that lose .25, up to .18 of samples of 30 are called dropped.
@@ -147,7 +147,7 @@ def judged_change(
     options: Gating,
     source: Source | None = None,
 ) -> pl.DataFrame:
-    """The result of `gate`; a `source` has the sums of frames whose rows plans stand for."""
+    """Result of `gate`; a `source` has the sums of frames whose rows plans stand for."""
     cluster, by = options["cluster"], each_once(options["by"])
     if by:
         check_names(by, SCHEMA)
@@ -174,7 +174,7 @@ def judged_change(
     only, common = {"interval": ("auto",)}, (1, "new and old must be of the same queries; they share none.")
     how = {**options, "by": by if by and is_plan else None, "missing": "skip"}
     slices: list[tuple[Pairs, str | None]] = []
-    # Both sides are one frame from here on.
+    # Both sides are one frame from here.
     with with_names(per_query=f"{option('new')} or {option('old')}"):
         for names, part in parts_of(sides, by) if by and not is_plan else [({}, sides)]:
             apart = list(filterfalse(names.__contains__, keys))
@@ -230,9 +230,9 @@ def _of_one_system(
 def _kept(
     role: str, table: CanonicalFrame, measures: Sequence[str], others: Sequence[Any], keys: Iterable[str]
 ) -> CanonicalFrame:
-    """A side with the columns that are read, of which it must have the keys of either."""
+    """A side with the columns that are read, including the keys of either side."""
     if lacking := set(keys).difference(table.columns):
-        says = f"has no column {min(lacking)!r}, which tells the rows of a query in the other frame apart."
+        says = f"has no column {min(lacking)!r}, which distinguishes the rows of a query in the other frame."
         raise ColumnError(says, about=role, fix="Keep the rows of one value there, or give this one the column")
     kept = dict.fromkeys(("query_id", *measures, *filter([*others, *keys].__contains__, table.columns)))
     return replace(table, dtypes=dict(zip(kept, map(table.dtypes.__getitem__, kept), strict=True)))
@@ -241,7 +241,7 @@ def _kept(
 def _allowed(
     new: CanonicalFrame, old: CanonicalFrame, ranges: Mapping[str, Range], max_drop: float | Mapping[str, float]
 ) -> dict[str, float]:
-    """The drop that is allowed of each measure."""
+    """The allowed drop of each measure."""
     if not isinstance(max_drop, Mapping):
         allowed = dict.fromkeys(ranges, max_drop)
     else:
@@ -264,12 +264,12 @@ def _allowed(
 
 
 def is_percentage(drop: object) -> TypeGuard[str]:
-    """True for a drop that is written as a percentage."""
+    """True for a drop written as a percentage."""
     return isinstance(drop, str) and PERCENT.fullmatch(drop) is not None
 
 
 def readings(drop: str, measure: str, its: Range, mean: float, of: str) -> OptionError:
-    """The error for a percentage, with both that it can be: shares of the range, and of a mean that is called `of`."""
+    """The error for a percentage, with both readings: a share of the range, and of a mean that is called `of`."""
     share = float(drop.strip().removesuffix("%")) / 100
     return OptionError(
         f"{drop!r} can be {share * its.width:g}, a share of the range of {measure!r}, or {share * mean:.4g}, one of "
@@ -279,7 +279,7 @@ def readings(drop: str, measure: str, its: Range, mean: float, of: str) -> Optio
 
 
 def _level_of_look(looks: tuple[int, int], options: Gating) -> float:
-    """The probability of each bound to be beyond the true mean: what a look spends of alpha."""
+    """The probability that each bound is beyond the true mean: the share of alpha that a look spends."""
     from polars_ir.statistics.planning import level_of_look
 
     if options["interval"] == "anytime":
@@ -298,7 +298,7 @@ def _check_common(scores: Scores, keys: Sequence[str]) -> None:
     )
 
 
-#: The figures of a table, by their heading in Markdown.
+#: Figures of a table, by their heading in Markdown.
 FIGURES = {"new": "mean", "old": "old_mean", "difference": "difference", "low": "low", "high": "high"}
 
 
@@ -308,7 +308,7 @@ def ships(result: pl.DataFrame) -> bool:
 
 
 def status(result: pl.DataFrame) -> int:
-    """The exit status: 0 for a change that ships, 3 where too few queries can not tell, 1 for one that does harm."""
+    """Exit status: 0 for a change that ships, 3 where the queries are too few to decide, 1 for a harmful change."""
     return 0 if ships(result) else 3 if set(result["verdict"]) <= {"no worse", "inconclusive"} else 1
 
 
@@ -330,7 +330,7 @@ def as_json(result: pl.DataFrame) -> str:
 
 
 def as_markdown(result: pl.DataFrame) -> str:
-    """A table as GitHub shows it, and whether the change ships."""
+    """A table in GitHub's Markdown, and whether the change ships."""
     headings = ["measure", "verdict", *FIGURES, "may drop", "queries", "note"]
     lines = [_cells(headings), _cells([":--", ":--", *["--:"] * (len(FIGURES) + 2), ":--"])]
     for row in result.iter_rows(named=True):
@@ -341,7 +341,7 @@ def as_markdown(result: pl.DataFrame) -> str:
 
 
 def _named(row: Mapping[str, Any]) -> str:
-    """The measure of a row, behind the keys of the verdict."""
+    """The measure of a row, after the keys of the verdict."""
     return " ".join(str(row[name]) for name in (*(name for name in row if name not in SCHEMA), "measure"))
 
 

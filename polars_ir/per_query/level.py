@@ -1,7 +1,7 @@
-"""The level and the power of a test on systems as they are: the systems made equal, and their queries drawn anew.
+"""Level and power of a test on given systems: the systems made equal, and their queries resampled.
 
 Conventions: only queries for which all systems have a value count. A share p of R simulations has the standard error
-sqrt(p (1 - p) / R); a mean of shares, of pairs or intervals, that of its simulations.
+sqrt(p (1 - p) / R); a mean of shares, over pairs or intervals, has that of its simulations.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Floats
     from polars_ir.statistics.significance import Outcome
 
-#: The ways to make systems equal.
+#: Methods of making systems equal.
 EQUAL = one_of("moved", "exchanged")
 
-#: The simulations in memory at once, which see the same rearrangements.
+#: Simulations in memory at once, which share the rearrangements.
 AT_ONCE = 20
 
-#: The least resamples by default: there are as many again for each simulation.
+#: Minimum number of resamples by default: each simulation draws as many again.
 LEAST = 999
 
-#: Differences this close are one.
+#: Differences this close are equal.
 ROUNDED_TO = 1e-12
 
-#: The note where so many differences are 0 as to make a test of moved systems another one.
+#: Note on a share of zero differences that changes a test of moved systems.
 TIES, OF_TIES = 0.1, "of the differences are 0, and all alike once they are moved"
 
-#: The columns of the result.
+#: Columns of the result.
 SCHEMA = {
     **dict.fromkeys(["measure", "test", "correction"], pl.String),
     "n_queries": pl.UInt32,
@@ -72,17 +72,17 @@ def level(
     resamples: int | None = None,
     seed: int = 0,
 ) -> EagerFrameT:
-    """The level and the power that a test of `compare` has on these systems, by simulation: a row per setting.
+    """Level and power that a test of `compare` has on these systems, by simulation: a row per setting.
 
-    The queries there are stand for all that could be asked: n of them are drawn, with replacement, again and again. For
-    the level, all systems have the same mean; for the power they are as they are. Each time, all comparisons of a
-    measure are made as `compare` makes them, by default with fewer resamples. Where a comparison has no p, as the note
-    says, it counts in no share; one of systems that do not differ at all is not significant.
+    The given queries are the population: n of them are drawn with replacement, again and again. For the level, all
+    systems have the same mean; for the power they are unchanged. Each time, all comparisons of a measure are made as by
+    `compare`, by default with fewer resamples. A comparison without a p counts in no share, and the note says so;
+    identical systems count as not significant.
 
-    Systems are made equal in one of two ways. `"moved"`: each system's values are moved to the mean of all, so that
-    differences keep their spread and skewness; but values may leave their range, and where systems tied (RR, Success)
-    they now differ all alike, so that tests by signs and ranks find a difference there is not: the note counts ties.
-    `"exchanged"`: in each query the systems exchange their values at random, so that they are equal in all respects,
+    Systems are made equal by one of two methods. `"moved"` shifts each system's values to the mean of all, so that
+    differences keep their spread and skewness; but values may leave their range, and former ties (RR, Success) become
+    equal non-zero differences, in which tests by signs and ranks find an effect that is not there: the note counts
+    ties. `"exchanged"` exchanges the systems' values at random in each query, so that they are equal in all respects,
     and symmetric as few real ones are.
 
     Parameters
@@ -92,7 +92,7 @@ def level(
     test
         A test of `compare`, or several.
     n
-        The number of queries that are drawn, 2 or more, or several; those that there are by default.
+        The number of queries to draw, 2 or more, or several; by default the number of queries given.
     baseline
         The system that the others are compared with; None compares each with each.
     correction, interval, alpha, missing, cluster
@@ -102,21 +102,20 @@ def level(
     simulations
         How often queries are drawn; 1,000 show a level of .05 with an error of .007.
     resamples
-        How many rearrangements a test draws, each time. By default 999 or, where so many could not show a p that is
-        significant after the correction, 10 / alpha for each comparison, but no more than 200,000.
+        The number of rearrangements per test. By default 999 or, where these could not show a p that is significant
+        after the correction, 10 / alpha for each comparison, but no more than 200,000.
     seed
-        The seed of the random numbers. Settings of as many queries see the same ones.
+        The seed of the random numbers. Settings with the same number of queries share the draws.
 
     Returns
     -------
     The kind of per_query
         `measure`, `test`, `correction` (String), `n_queries` (UInt32); `level`, the share of simulations in which any
-        comparison of systems made equal is significant (after the correction); `power`, the share of the differences
-        of the systems as they are that is found to be significant, and to its right side; `coverage` and
-        `simultaneous_coverage`, the shares of intervals that hold the true difference, and of simulations in which all
-        simultaneous ones do, for the systems as they are and of those that are defined; each with its standard error,
-        `level_error` and so on (Float64; null where there is none); `interval` (String), `n_comparisons`, `simulations`
-        (UInt32), `note` (String).
+        comparison of systems made equal is significant (after the correction); `power`, the share of the differences of
+        the unchanged systems found significant, with the right sign; `coverage` and `simultaneous_coverage`, the shares
+        of intervals that hold the true difference, and of simulations in which all simultaneous ones do, among those
+        that are defined, for the unchanged systems; each with its standard error, `level_error` and so on (Float64;
+        null where undefined); `interval` (String), `n_comparisons`, `simulations` (UInt32), `note` (String).
 
     Raises
     ------
@@ -178,7 +177,7 @@ def level(
 
 
 def _listed(name: str, given: Any) -> list[Any]:
-    """The values of an option that takes one or several."""
+    """Values of an option that takes one or several."""
     values = list(given) if isinstance(given, (list, tuple, range)) else [given]
     if not values:
         raise OptionError("must have at least one value; got none.", about=name)
@@ -186,7 +185,7 @@ def _listed(name: str, given: Any) -> list[Any]:
 
 
 def _complete(scores: Scores, measure: str) -> tuple[Floats, list[str]]:
-    """The values of the queries that all systems have one for, and what there is to say of them."""
+    """Values of the queries that all systems have one for, and the notes on them."""
     import numpy as np
 
     values = scores.values[measure]
@@ -207,7 +206,7 @@ class Setting(NamedTuple):
     width: float
 
     def tested(self, samples: Floats, seed: int) -> Outcomes:
-        """The outcomes of the test for samples: arrays of simulations by queries by systems."""
+        """Outcomes of the test for samples: arrays of simulations by queries by systems."""
         import numpy as np
 
         from polars_ir.statistics import significance
@@ -232,7 +231,7 @@ class Setting(NamedTuple):
 
     @property
     def has_too_few_resamples(self) -> bool:
-        """True where the lowest p of so many, if no other is low, is not significant after the correction."""
+        """True where the lowest of this many p, the only low one, is not significant after the correction."""
         if not (self.how.test.resampled or self.how.test.of_all):
             return False
         lowest = 1 / (self.how.draws.resamples + 1)
@@ -247,7 +246,7 @@ class Setting(NamedTuple):
 
 
 class Outcomes(NamedTuple):
-    """The outcomes of simulations: 1 for each comparison that is significant, NaN without a p; its mean difference."""
+    """Outcomes of simulations: 1 for each significant comparison, NaN without a p; the mean difference."""
 
     how: Procedure
     differences: Floats
@@ -257,7 +256,7 @@ class Outcomes(NamedTuple):
     means: Floats
 
     def held(self, truth: Floats) -> Iterator[Floats]:
-        """For the intervals alone and together, 1 for those that hold the true difference, NaN where there is none."""
+        """For intervals alone and together, 1 for those that hold the true difference, NaN for undefined ones."""
         import numpy as np
 
         from polars_ir.statistics.samples import Values
@@ -268,7 +267,7 @@ class Outcomes(NamedTuple):
             return
         samples, truths = samples_of(self.differences), np.tile(truth, len(self.means)).tolist()
         if self.how.interval == "auto":
-            # To find the ends takes thirty integrals, and to know whether they hold a mean two.
+            # Finding the ends takes thirty integrals; checking that they hold a mean takes two.
             outcomes = map(automatic, samples, self.widths, truths)
             p = np.array([outcome.p for outcome in outcomes], np.float64).reshape(self.means.shape)
             for alpha in (self.how.alpha, self.how.alpha / self.how.family):
@@ -284,7 +283,7 @@ class Outcomes(NamedTuple):
 
 
 def _simulated(setting: Setting, values: Floats, n: int, equal: str, simulations: int) -> dict[str, Any]:
-    """The shares of simulations, with their errors."""
+    """Shares of simulations, with their errors."""
     import numpy as np
 
     from polars_ir.statistics.randomisation import CELLS
@@ -315,7 +314,7 @@ def _simulated(setting: Setting, values: Floats, n: int, equal: str, simulations
 
 
 def _share(name: str, simulations: Floats) -> dict[str, float | None]:
-    """The mean of simulations, each by itself a mean of what is defined, with its standard error."""
+    """Mean over simulations, each a mean of its defined values, with its standard error."""
     import numpy as np
 
     columns = simulations.reshape(len(simulations), -1)

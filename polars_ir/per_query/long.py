@@ -1,4 +1,4 @@
-"""The long form of per-query figures: a row for each query and measure."""
+"""Long form of per-query figures: a row for each query and measure."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from polars_ir.per_query.shared.keys import keys_found
 from polars_ir.per_query.shared.measures import Measures, measures_of
 from polars_ir.per_query.shared.queries import check_names
 
-#: The parts that every row has a column for, so that rows of any evaluation can be appended.
+#: Name components that every row has a column for, so that rows of any evaluation can be appended.
 ALWAYS = ("low", "high")
 
 
 @public()
 def long(per_query: Table[FrameT], measures: Measures = None, *, run: str | None = None) -> FrameT:
-    """The figures with a row for each query and measure, which stores and dashboards keep.
+    """The figures with a row for each query and measure, as stores and dashboards keep them.
 
-    A new measure is then new rows, and no new column. Every function of a per-query frame reads this form, too, in any
-    order of its rows: measures and systems by name.
+    A new measure then adds rows, not columns. Every function of a per-query frame also reads this form, in any row
+    order: measures and systems by name.
 
     Parameters
     ----------
@@ -34,14 +34,13 @@ def long(per_query: Table[FrameT], measures: Measures = None, *, run: str | None
     measures
         Names of the measures, in any spelling; all by default.
     run
-        The name of the system, for a frame of one that does not tell it.
+        The name of the system, for a frame of one that has no column of it.
 
     Returns
     -------
     The kind of the input
         The keys and the other columns that are no measures, `measure` (String), `value`, `low` and `high` (Float64, the
-        last two null for a measure without bounds; `se`, if a measure has one). The queries stand in their order, and
-        the measures of each in theirs.
+        last two null for a measure without bounds; `se`, if a measure has one). Queries and measures keep their order.
 
     Raises
     ------

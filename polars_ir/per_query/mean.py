@@ -1,6 +1,6 @@
 """Means over queries, of every measure.
 
-Conventions: a null is a query for which a measure is undefined, and left out.
+Conventions: a null is a query for which a measure is undefined, and is left out.
 """
 
 from __future__ import annotations
@@ -19,14 +19,13 @@ def mean(per_query: Table[FrameT], **options: Unpack[Averaging]) -> FrameT:
     """The mean of every measure over the queries: one row per system.
 
     The macro average is sum(w * value) / sum(w), where w is 1 without weights. The micro average pools the counts of
-    all queries: of hits / R it is sum(hits) / sum(R), which is the mean whose weights are the denominators. Precision,
-    recall, F, success and the shares of judged documents have one.
+    all queries: for hits / R it is sum(hits) / sum(R), the mean weighted by the denominators. Precision, recall, F,
+    success and the shares of judged documents have one.
 
-    Null values, of queries for which a measure is undefined, are left out of its mean. Counts are averaged like
-    everything else; trec_eval prints their sums. Measures of the catalogue that are averaged otherwise have their own
-    mean: `GMAP` and `GMbpref` the geometric one, exp(mean(log(max(value, 1e-5)))), and `NumQ` the sum, the number of
-    queries; of weights, their sum. Of standard errors of values (a column `m se`), the result is that of the mean of
-    independent values, sqrt(sum((w * se)^2)) / sum(w).
+    Null values, where a measure is undefined, are left out of its mean. Counts are averaged like everything else;
+    trec_eval prints their sums. Some measures of the catalogue define another mean: `GMAP` and `GMbpref` the geometric
+    one, exp(mean(log(max(value, 1e-5)))), and `NumQ` the sum, the number of queries (with weights, their sum). Standard
+    errors of values (a column `m se`) become that of the mean of independent values, sqrt(sum((w * se)^2)) / sum(w).
 
     Parameters
     ----------

@@ -1,8 +1,7 @@
-"""The number of queries that shows a difference between systems, and the smallest difference that a number shows.
+"""Number of queries that shows a difference between systems, and the smallest difference that n queries show.
 
-Conventions: the test is Student's t of paired differences, or a gate. Their spread is taken from the queries there are,
-as its upper limit of 80 %, since that of few queries is often too low. A figure that is not defined is null, and the
-row's note says why.
+Conventions: the test is Student's t of paired differences, or a gate. The planned spread is the upper 80 % limit of the
+observed one, since the spread of few queries is often too low. Undefined figures are null, and the row's note says why.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from polars_ir.per_query.shared.pairs import Pair
 if TYPE_CHECKING:
     from polars_ir.statistics.samples import Sample
 
-#: The largest number of queries that is planned.
+#: Largest planned number of queries.
 MOST_QUERIES = 1_000_000_000
 
-#: The methods of planning.
+#: Methods of planning.
 METHODS = ("normal", "pilot")
 
-#: The columns of the result, the deciding ones first: a terminal shows the first four and the last four.
+#: Columns of the result, the deciding ones first: a terminal shows the first four and the last four.
 SCHEMA = {
     **dict.fromkeys(["run", "measure"], pl.String),
     "n_queries": pl.UInt32,
@@ -64,7 +63,7 @@ def power(
     seed: int = 0,
     cluster: Any = None,
 ) -> FrameT:
-    """The number of queries that a difference needs, or the difference that n queries show: a row per pair and measure.
+    """Number of queries that a difference needs, or the difference that n queries show: a row per pair and measure.
 
     The power is the probability that a paired, two-sided t-test at level alpha finds a true mean difference. Two of
     difference, number and power determine the third:
@@ -74,8 +73,8 @@ def power(
     - given both: the power that they have;
     - given neither: the smallest difference that the pairs of queries of `per_query` show with this power.
 
-    The spread of few queries is as often too low as too high. So the plan is by its upper limit of 80 %, `std_planned`,
-    std * sqrt((n - 1) / chi2(.2; n - 1)). What plans by pilots reach is in notebooks/evidence.md.
+    The spread of few queries is as often too low as too high. So the plan takes its upper 80 % limit, `std_planned` =
+    std * sqrt((n - 1) / chi2(.2; n - 1)). How often plans by pilots reach their power is in notebooks/evidence.md.
 
     With `max_drop`, the power is the probability that `gate` passes a change that lowers nothing, with `n_queries`
     queries; without `n_queries`, the result is the number of queries at which it passes in about 80 % of the cases.
@@ -95,7 +94,7 @@ def power(
     max_drop
         The largest drop that a gate allows, above 0; it replaces `difference` and `power`.
     n_queries, alpha
-        The planned number of queries, from 2 on, and the level of the test.
+        The planned number of queries, 2 or more, and the level of the test.
     comparisons
         The number of comparisons that p will be corrected for: the plan is for alpha / comparisons, Holm's first step.
     power
@@ -177,7 +176,7 @@ def power(
 
 
 class Planning(NamedTuple):
-    """The options of a plan; `power` is the one that is wanted."""
+    """Options of a plan; `power` is the one asked for."""
 
     difference: float | None
     n_queries: int | None
@@ -209,7 +208,7 @@ def _pairs(systems: PairedSystems, planning: Planning) -> Sequence[Pair]:
 
 
 def _spread(pair: Pair) -> tuple[Sample, dict[str, Any]]:
-    """The differences as widely spread as is planned, and the names and spreads of a pair."""
+    """The differences, scaled to the planned spread, and the names and spreads of a pair."""
     from polars_ir.statistics.planning import widened
 
     d = pair.sample
@@ -225,7 +224,7 @@ def _spread(pair: Pair) -> tuple[Sample, dict[str, Any]]:
 
 
 def _row(pair: Pair, planning: Planning) -> dict[str, Any]:
-    """The plan of a test by the differences of a pair."""
+    """Plan of a test by the differences of a pair."""
     planned, row = _spread(pair)
     number = planned.n if planning.difference is None and planning.n_queries is None else planning.n_queries
     plan = _plan(row["std_planned"], planned, number, planning)
@@ -233,7 +232,7 @@ def _row(pair: Pair, planning: Planning) -> dict[str, Any]:
 
 
 def _result(rows: Sequence[dict[str, Any]], system: str = "run") -> pl.DataFrame:
-    """The result, in which the column of systems has the name that it came with."""
+    """The result, with the user's name of the column of systems."""
     return pl.DataFrame(rows, schema=SCHEMA).rename({"run": system})
 
 
@@ -285,9 +284,9 @@ def _check_source(
 
 
 def _plan(std: float | None, pilot: Sample | None, n_queries: int | None, planning: Planning) -> dict[str, Any]:
-    """The difference, the number of queries and the power, of which those that are not given follow.
+    """Difference, number of queries and power, with the missing ones derived.
 
-    They follow from the spread or, by method `"pilot"`, from the values.
+    Derived from the spread or, by method `"pilot"`, from the values.
     """
     from polars_ir.statistics import planning as plans
 
@@ -321,7 +320,7 @@ def _plan(std: float | None, pilot: Sample | None, n_queries: int | None, planni
 
 
 def _gate_row(pair: Pair, max_drop: float, planning: Planning) -> dict[str, Any]:
-    """The chance that a gate passes a change without any drop, or the number of queries for it."""
+    """Probability that a gate passes a change without any drop, or the number of queries for it."""
     from polars_ir.statistics import planning as plans
 
     planned, row = _spread(pair)

@@ -1,4 +1,4 @@
-"""The origin of the figures of a per-query frame, and whether those that are compared were made alike."""
+"""Origin of the figures of a per-query frame, and a check that compared figures were made alike."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from polars_ir.language.options import public
 
 @public()
 def provenance(per_query: Any) -> dict[str, Any]:
-    """The options, the judgments and the version by which the figures of a per-query frame were made.
+    """Options, judgments and version behind the figures of a per-query frame.
 
     Parameters
     ----------
     per_query
-        What `evaluate(..., provenance=True)` returned, also stored and read back; or the path of a Parquet file, of
-        whose metadata it is read where the shell wrote them, of an Arrow file, which Polars writes without metadata
-        and of which only this column is read, or of a text, such as CSV, beside which the shell wrote metadata
-        (`figures.csv-metadata.json`).
+        What `evaluate(..., provenance=True)` returned, also stored and read back; or the path of a file that the
+        command line wrote: Parquet, whose metadata is read, or text such as CSV, with its metadata beside it
+        (`figures.csv-metadata.json`); or of an Arrow file, which Polars writes without metadata: of it only this column
+        is read.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def provenance(per_query: Any) -> dict[str, Any]:
     Raises
     ------
     IRError
-        For a frame without it, or one whose rows were made in several ways, which the message tells apart.
+        For a frame without provenance, or one whose rows were made differently, with the differences.
 
     Examples
     --------
@@ -66,15 +66,15 @@ def provenance(per_query: Any) -> dict[str, Any]:
     first, *others = made
     for other in others:
         if differs := differing(first, other, first["measures"]):
-            raise DataError(f"was made in several ways: {differs}. Ask for a part of it.", about="per_query")
+            raise DataError(f"was made with different options: {differs}. Keep the rows of one.", about="per_query")
     return first
 
 
 def check_made_alike(table: CanonicalFrame, rows: pl.DataFrame, measures: Sequence[str]) -> str | None:
-    """Raise a `DataError` for queries whose systems were evaluated otherwise; the note of what makes no difference."""
+    """Raise a `DataError` for systems that were evaluated differently; return the notes on harmless differences."""
     texts = rows[PROVENANCE].drop_nulls().unique(maintain_order=True).to_list()
     made = [its for its in map(read_made, texts) if its is not None]
-    if len(made) < len(texts):  # a column of the user's own
+    if len(made) < len(texts):  # A column of the user's own.
         return None
     kinds = [_first_like(its, made, measures) for its in made]
     if any(kinds):
@@ -92,52 +92,52 @@ def check_made_alike(table: CanonicalFrame, rows: pl.DataFrame, measures: Sequen
             differs = next(filter(None, (differing(made[one], made[it], measures, without) for it in others)), "")
             if differs:
                 fix = Fix(
-                    "Evaluate all in one way, or, if the difference is meant, leave the column out",
+                    "Evaluate all alike or, if the difference is intended, leave the column out",
                     Code.dropping("per_query", [PROVENANCE]),
                 )
                 raise DataError(f"figures that are compared must be made alike; {differs}.", fix=fix)
     notes = []
     if differs := _options_differing(made, measures):
-        notes.append(f"queries were evaluated in several ways: {differs}")
+        notes.append(f"queries were evaluated differently: {differs}")
     versions = dict.fromkeys(its[VERSION] for its in made)
     if len(versions) > 1:
         notes.append(f"evaluated by polars_ir {' and '.join(versions)}")
     if made and rows[PROVENANCE].null_count():
-        notes.append("how some of the figures were made is not told")
+        notes.append("some of the figures have no provenance")
     if untold := _untold(made, measures):
-        notes.append(f"provenance tells of no {quoted(untold)}, as of what was renamed or is of other rows")
+        notes.append(f"provenance lacks {quoted(untold)}, as after renaming or from other rows")
     return "; ".join(notes) or None
 
 
 def warn_of_several(table: CanonicalFrame, measures: Sequence[str]) -> None:
-    """Warn of means over figures in memory that were made in several ways; other judgments are those of a later day."""
+    """Warn of means over figures in memory that were made differently; other judgments may be those of a later day."""
     if not table.eager or PROVENANCE not in table.columns:
         return
     if differs := _options_differing(list(filter(None, map(read_made, _texts(table)))), measures):
-        warn(f"has figures that were made in several ways: {differs}. Ask for a part of it.", about="per_query")
+        warn(f"has figures made with different options: {differs}. Keep the rows of one.", about="per_query")
 
 
 def warn_of_other_judgments(table: CanonicalFrame, query: str) -> None:
-    """Warn of queries, in a column, that were judged otherwise in one row than in another."""
+    """Warn of queries, in a column, that were judged differently in two rows."""
     if QUERY_HASH not in table.columns:
         return
-    # Of a run that holds its grades the hash is one of both.
+    # A run that holds its grades has one hash for both.
     judged = judged_of(pl.col(QUERY_HASH).filter(pl.col(QUERY_HASH).str.contains("-", literal=True)))
     of_queries = table.select(query, QUERY_HASH).group_by(query).agg(judged.n_unique())
     if several := of_queries.filter(pl.col(QUERY_HASH) > 1).collect().height:
-        says = f"has {several} queries that were judged otherwise at one time than at another, which figures show, too."
+        says = f"has {several} queries with different judgments in different rows, which figures reflect."
         warn(says, about="per_query", fix=Fix("Evaluate all by the same judgments", Code("ir.update")))
 
 
 def _untold(made: Sequence[Mapping[str, Any]], measures: Sequence[str]) -> list[str]:
-    """The columns that are called like measures of the catalogue, and whose making some evaluations do not tell."""
+    """Columns named like measures of the catalogue whose origin some evaluations do not record."""
     told = [set(map(canonical_name, its["measures"])) for its in made]
     named = {name: measure_of(canonical_name(name)) for name in measures if column_of(name)}
     return [name for name, measure in named.items() if any(measure not in its for its in told)]
 
 
 def _options_differing(made: Sequence[Mapping[str, Any]], measures: Sequence[str]) -> str:
-    """The first difference between evaluations beside that of judgments; nothing for none."""
+    """The first difference between evaluations other than that of judgments; nothing for none."""
     return next(filter(None, (differing(made[0], its, measures, [JUDGMENTS]) for its in made[1:])), "")
 
 
@@ -152,8 +152,8 @@ def _texts(table: CanonicalFrame) -> list[str]:
 
 
 def _of_file(path: Path) -> dict[str, Any]:
-    """The entries of the metadata of a Parquet file, or else of the column of a Parquet or an Arrow file."""
-    # No other function of a frame needs formats of files.
+    """Entries of the metadata of a Parquet file, or else of the column of a Parquet or an Arrow file."""
+    # Imported here: no other function of a frame needs formats of files.
     from polars_ir.files.formats.columnar import IPC, PARQUET
     from polars_ir.files.writing.metadata import METADATA, read_metadata
 
@@ -178,7 +178,7 @@ def _of_file(path: Path) -> dict[str, Any]:
 
 
 def _read(path: Path, text: str) -> dict[str, Any]:
-    """The entries of the metadata of a file."""
+    """Entries of the metadata of a file."""
     if (made := read_made(text)) is None:
-        raise FileError.of_file(path, "its metadata do not tell how it was made.")
+        raise FileError.of_file(path, "its metadata has no provenance.")
     return made

@@ -1,8 +1,8 @@
-"""The agreement of measures, judgments or query sets on the order of the systems.
+"""Agreement of measures, judgments or query sets on the order of the systems.
 
-Conventions: a system's score is its mean over queries as `mean` has it, turned round for measures whose best value is
-the lowest. Means that agree to 12 significant digits are a tie, since sums of the same values in another order differ
-in the last bits.
+Conventions: a system's score is its mean over queries as by `mean`, negated for measures whose best value is the
+lowest. Means that agree to 12 significant digits are a tie, since sums of the same values in another order differ in
+the last bits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from polars_ir.per_query.shared.paired import scores_of
 if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Floats
 
-#: The columns of the result.
+#: Columns of the result.
 SCHEMA = {
     "measure": pl.String,
     "other_measure": pl.String,
@@ -50,12 +50,12 @@ def rank_correlation(
     persistence: float = 0.9,
     alpha: float = 0.05,
 ) -> EagerFrameT:
-    """The correlation of the orders in which two measures, or two sets of judgments or queries, put the same systems.
+    """Correlation of the orders that two measures, or two sets of judgments or queries, give the same systems.
 
     Of n systems, the methods are
 
     - `"kendall"`: tau-b, (concordant - discordant pairs) / sqrt((pairs not tied here) * (pairs not tied there));
-    - `"spearman"`: Pearson's r of the ranks; `"pearson"`: that of the means themselves;
+    - `"spearman"`: Pearson's r of the ranks; `"pearson"`: Pearson's r of the means;
     - `"tau_ap"`: 2 / (n-1) * sum over i = 2...n of C(i) / (i-1), less 1, C(i) being how many of the systems above the
       i-th belong above it by the reference. The top counts most. The reference is what is given first: `measure`, or
       `per_query`. With ties, the mean over all orders of the tied systems (tau_AP,a, carried over to ties in both);
@@ -84,13 +84,12 @@ def rank_correlation(
     A DataFrame, or pandas for pandas
         A row per pair of measures or, with `other`, per measure that both have: `measure`, `other_measure`, `method`
         (String), `coefficient` (Float64, from -1 for opposite orders to 1 for the same; `"rbo"` from 0 to 1), `low` and
-        `high` (Float64: its interval by Fisher's z, for Kendall's, Spearman's and Pearson's of eight systems or more
-        that are not in all the same order; systems are treated as a sample of a population, their means as exact. It
-        held in .94 to .97 of 1,000 samples of 8 to 80 systems, but for a tau of .7 in .89 and .92 of 8 and 15), `p`
-        (Float64, SciPy's two-sided one; null for methods without a test, and for Spearman's of two systems),
-        `n_systems` (UInt32), `n_left_out` (UInt32: systems that only one side has, or without a mean), and `note`
-        (String), which names the systems left out, or says why there is no coefficient: where all systems are tied
-        there is none.
+        `high` (Float64: its interval by Fisher's z, for Kendall's, Spearman's and Pearson's with eight systems or more
+        in orders that differ; systems are treated as a sample of a population, their means as exact; its coverage is in
+        notebooks/evidence.md), `p` (Float64, SciPy's two-sided one; null for methods without a test, and for Spearman's
+        of two systems), `n_systems` (UInt32), `n_left_out` (UInt32: systems that only one side has, or without a mean),
+        and `note` (String), which names the systems left out, or says why there is no coefficient: all systems are
+        tied.
 
     Raises
     ------
@@ -149,7 +148,7 @@ def rank_correlation(
 
 
 def _means(per_query: Any, measures: Any, missing: str, what: str) -> pl.DataFrame:
-    """The mean of every measure, higher being better: a row per system."""
+    """Mean of every measure, higher being better: a row per system."""
     scores = scores_of(per_query, measures, {"missing": check("missing", missing, MISSING)}, what=what)
     n_queries, n_systems = scores.answered.shape
     values = {name: array.ravel() for name, array in scores.values.items()}
@@ -161,7 +160,7 @@ def _means(per_query: Any, measures: Any, missing: str, what: str) -> pl.DataFra
 
 
 def _shared(names: Sequence[str], other_names: Sequence[str], *, asked: bool) -> list[str]:
-    """The measures that both frames have; an error for one that was asked for and is not there."""
+    """The measures that both frames have; an error for a requested one that is missing."""
     common = [name for name in names if name in other_names]
     lacking = [name for name in names if name not in other_names]
     if (asked and lacking) or not common:
@@ -207,7 +206,7 @@ def _row(
 def _correlated(
     first: Floats, second: Floats, names: tuple[str, str], method: str, persistence: float
 ) -> tuple[float | None, float | None, str | None]:
-    """The coefficient, its p-value, and why there is none."""
+    """The coefficient, its p-value, and the reason for a missing one."""
     from polars_ir.statistics import rank_order
 
     if len(first) < 2:
@@ -218,7 +217,7 @@ def _correlated(
         return None, None, f"all systems are tied by {' and '.join(dict.fromkeys(tied))}"
     if method == "rbo":
         return rank_order.rbo(*levels, persistence), None, None
-    # Pearson's r is that of the means, and not of their order.
+    # Pearson's r compares the means, not their order.
     sides = (first, second) if method == "pearson" else levels
     coefficient, p = rank_order.COEFFICIENTS[method](*sides)
     return coefficient, p, None

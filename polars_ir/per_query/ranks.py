@@ -1,4 +1,4 @@
-"""The ranks of the systems by the mean, with ranges that hold for all of them together.
+"""Ranks of the systems by the mean, with ranges that hold for all of them together.
 
 Conventions: rank 1 is the best, also of a measure whose lowest value is the best; equal means share the better rank.
 Only queries for which all systems have a value count.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from polars_ir.per_query.shared.paired import Booleans
     from polars_ir.statistics.randomisation import Floats
 
-#: The columns of the result, the deciding ones first: a terminal shows the first four and the last four.
+#: Columns of the result, the deciding ones first: a terminal shows the first four and the last four.
 SCHEMA = {
     "run": pl.String,
     **dict.fromkeys(["rank", "best_rank", "worst_rank"], pl.UInt32),
@@ -40,22 +40,19 @@ SCHEMA = {
 
 @public(RankingBySlice)
 def ranks(per_query: Table[EagerFrameT], measures: Measures = None, **options: Unpack[RankingBySlice]) -> EagerFrameT:
-    """The rank of each system by its mean, and those that it may have: a row per system and measure, the best first.
+    """Rank of each system by its mean, with its possible ranks: a row per system and measure, the best first.
 
-    Of two systems one is better beyond chance if the paired t-test says so, p being corrected by Holm for all pairs, as
-    `compare` does it. A system's ranks then go from 1 + the number of systems that are better than it to the number of
-    all systems less those that it is better than. The ranges of all systems of a measure hold together with a
-    confidence of 1 - alpha, and need no correction for the number of systems.
+    One of two systems is better beyond chance if the paired t-test says so, with p corrected by Holm for all pairs, as
+    by `compare`. A system's ranks then go from 1 + the number of systems better than it to the number of all systems
+    less those that it is better than. The ranges of all systems of a measure hold together with a confidence of 1 -
+    alpha, and need no correction for the number of systems.
 
     Queries are treated as a sample of a population. They may also be the tasks of a benchmark (MTEB's): `rename` the
     columns of model and task to `run` and `query_id`, and take `missing="skip"` where models lack tasks.
 
-    How far it holds, by simulation (`tests/bench/evidence.py ranks`, alpha .05): of four runs of Robust 2003 whose
-    means were made equal, some range misses in .03 to .06 of the cases with 25 to 400 queries, by AP, P@10, R@100 and
-    nDCG@10 alike, in .04 to .09 with 10, and in .03 to .10 with five; of ten made-up systems in at most .043; of four,
-    one of them all or nothing and the others calm, in .19 with five, and in .06 or less with ten or more. Where systems
-    differ in rare queries only and the sample has few of these, t can not know it. A difference that is the same in all
-    queries has no spread, and tells no systems apart.
+    How often they hold, by simulation, is in notebooks/evidence.md. Where systems differ in rare queries only and the
+    sample has few of these, t cannot know it. A difference that is the same in all queries has no spread, and
+    distinguishes no systems.
 
     Parameters
     ----------
@@ -68,9 +65,9 @@ def ranks(per_query: Table[EagerFrameT], measures: Measures = None, **options: U
         The column of systems (String); `rank`, `best_rank` and `worst_rank` (UInt32, from 1 to the number of systems;
         equal means share the lower number); `tied_with_first` (Boolean, best_rank is 1): the true best system is among
         these with a confidence of 1 - alpha; `measure` (String); `mean` (Float64); `n_queries` (UInt32), for which all
-        systems have a value; `note` (String), how many were left out, that systems are told apart by 10 queries or
-        fewer, or why there are no ranks, which are null then; null where there is nothing to say. Rows are in the order
-        of measures and ranks.
+        systems have a value; `note` (String): how many were left out, that 10 queries or fewer distinguish skewed
+        differences too often, or why there are no ranks, which are null then; else null. Rows are in the order of
+        measures and ranks.
 
     Raises
     ------
@@ -108,7 +105,7 @@ def ranks(per_query: Table[EagerFrameT], measures: Measures = None, **options: U
 
 
 def _ranked(scores: Scores, measure: str, options: RankingBySlice) -> Iterator[dict[str, Any]]:
-    """The rows of a measure."""
+    """Rows of a measure."""
     import numpy as np
 
     lacking = np.isnan(scores.values[measure])
@@ -135,7 +132,7 @@ def _ranked(scores: Scores, measure: str, options: RankingBySlice) -> Iterator[d
 
 
 def _places(values: Floats, alpha: float) -> dict[str, Any]:
-    """The columns of ranks; higher is better."""
+    """Columns of ranks; higher is better."""
     from polars_ir.statistics.significance import rounded
 
     better = _better(values, alpha)

@@ -1,7 +1,7 @@
-"""The risk of a change: losses against a baseline, which weigh more than wins of the same size.
+"""Risk of a change: losses against a baseline, which weigh more than wins of the same size.
 
 Conventions: a win is a better value, which is a lower one where the lowest is the best. Queries without a value of both
-systems are left out; a figure that is not defined is null, and the row's note says why.
+systems are left out; undefined figures are null, and the row's note says why.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from polars_ir.per_query.shared.paired import Booleans
     from polars_ir.statistics.randomisation import Floats
 
-#: The name of alpha in messages, which elsewhere is a level.
+#: Name in messages of alpha, which is a level elsewhere.
 ALPHA = "alpha, the weight of a loss beyond that of a win,"
 
-#: The level for those corrections that need one.
+#: Level for corrections that need one.
 LEVEL = 0.05
 
-#: The columns of `risk`.
+#: Columns of `risk`.
 RISK = {
     **dict.fromkeys(["run", "baseline", "measure"], pl.String),
     **dict.fromkeys(["URisk", "TRisk", "p", "p_corrected"], pl.Float64),
@@ -40,7 +40,7 @@ RISK = {
     "note": pl.String,
 }
 
-#: The columns of `geo_risk`.
+#: Columns of `geo_risk`.
 GEO_RISK = {
     **dict.fromkeys(["run", "measure"], pl.String),
     **dict.fromkeys(["mean", "ZRisk", "GeoRisk"], pl.Float64),
@@ -58,19 +58,19 @@ def risk(
     alpha: float = 1.0,
     **options: Unpack[Risking],
 ) -> EagerFrameT:
-    """The gain of systems over a baseline if losses weigh more than wins: one row per system and measure.
+    """Gain of systems over a baseline with losses weighted more than wins: one row per system and measure.
 
     Each query counts as its difference d to the baseline if that is a win, and as (1 + alpha) d if it is a loss.
     URisk is the mean over the queries, TRisk that mean by its standard error: Student's t. With alpha = 0, URisk is
     the difference of the means, and TRisk the t of the paired test.
 
-    Systems that are equally good do not have a URisk of 0, but of -alpha * mean(|d|) / 2: what one of two loses to
-    the other weighs more than what it gains. So p is by exchange: the share of ways to exchange both systems' values,
-    query by query, that make a URisk as low or lower; of all ways where there are no more than `resamples`, else
-    (b + 1) / (m + 1), b of m random ones being so. From 10,000 queries on that differ, worth 1,000 differences of one
-    size or more (sum(d^2)^2 / sum(d^4)), it is the normal limit, Phi(sum(d) / sqrt(sum(d^2))), which was .0487 to .0511
-    where draws had .05, and .0096 to .0107 where they had .01. An exchange leaves |d| as it is, so that this is the
-    one-sided randomisation test of the mean, for every alpha: a low p says that the system is worse than the baseline.
+    Equally good systems do not have a URisk of 0, but of -alpha * mean(|d|) / 2: what one of two loses to the other
+    weighs more than what it gains. So p is by exchange: the share of exchanges of both systems' values, query by query,
+    whose URisk is as low or lower; over all exchanges where there are no more than `resamples`, else (b + 1) / (m + 1),
+    with b of m random ones. With 10,000 differing queries or more, of an effective number (sum(d^2)^2 / sum(d^4)) of at
+    least 1,000, it is the normal limit, Phi(sum(d) / sqrt(sum(d^2))). An exchange leaves |d| unchanged, so that this is
+    the one-sided randomisation test of the mean, for every alpha: a low p says that the system is worse than the
+    baseline.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def risk(
     scores = scores.of_clusters()
     rows = []
     for measure, values in scores.values.items():
-        # By how much better than the baseline the system was on each query.
+        # How much better than the baseline the system was on each query.
         improvements = (-1 if is_cost(measure) else 1) * significance.differences([values], pairs)
         n = significance.there(improvements).sum(axis=0)
         p = [
@@ -134,7 +134,7 @@ def risk(
 
 
 def _risk(improvements: Floats, alpha: float, notes: Sequence[str]) -> dict[str, Any]:
-    """The figures of a pair by its improvements, NaN where there is no pair of values."""
+    """Figures of a pair by its improvements, NaN for missing pairs."""
     from polars_ir.statistics import significance
 
     improvements = improvements[significance.there(improvements)]
@@ -158,17 +158,17 @@ def geo_risk(
     alpha: float = 1.0,
     missing: str = "zero",
 ) -> EagerFrameT:
-    """The mean and the evenness of systems, all of them together as the baseline: one row per system and measure.
+    """Mean and evenness of systems against all of them together: one row per system and measure.
 
-    Of a system's value x on a query, e = (sum of the system) * (sum of the query) / (sum of all) was to be expected,
-    which makes z = (x - e) / sqrt(e), and 0 if e is 0. ZRisk is the sum of z over the queries, those below 0 times
-    1 + alpha; GeoRisk = sqrt(mean * Phi(ZRisk / n)), Phi being the normal distribution function. Both depend on which
-    systems are there.
+    A system's value x on a query has the expectation e = (sum of the system) * (sum of the query) / (sum of all), which
+    gives z = (x - e) / sqrt(e), and 0 if e is 0. ZRisk is the sum of z over the queries, negative ones times 1 + alpha;
+    GeoRisk = sqrt(mean * Phi(ZRisk / n)), Phi being the normal distribution function. Both depend on the set of
+    systems.
 
     Parameters
     ----------
     alpha
-        How much more it weighs to be below what was to be expected than above; 0 or more.
+        How much more a value below its expectation weighs than one above; 0 or more.
     missing
         `"zero"` counts 0 for a system that lacks a query which others have; `"skip"` leaves the query out.
 
@@ -215,7 +215,7 @@ def geo_risk(
 
 
 def _geo_risks(measure: str, values: Floats, everywhere: Booleans, alpha: float) -> Iterator[dict[str, Any]]:
-    """The mean and the risks of each system; `everywhere` are the queries that all systems answered."""
+    """Mean and risks of each system; `everywhere` holds the queries that all systems answered."""
     import numpy as np
 
     undefined = np.isnan(values)

@@ -1,6 +1,6 @@
-"""Several variants of one query: how well they do together.
+"""Several variants of one query: their mean and their worst value.
 
-Conventions: which queries are variants of one another is said by a column, and not by what their ids look like.
+Conventions: a column says which queries are variants of one another, not the form of their ids.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from polars_ir.language.words import average
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.queries import queries_of
 
-#: The columns that `robustness` makes.
+#: Columns that `robustness` makes.
 MADE = ("run", "measure", "mean", "worst", "n_variants")
 
 
 @public()
 def robustness(per_query: Table[FrameT], by: str | Any) -> FrameT:
-    """The mean and the worst value of every measure over the variants of a query: one row per base query and measure.
+    """Mean and worst value of every measure over the variants of a query: one row per base query and measure.
 
     Variants are wordings, instructions or languages of one information need. The mean over base queries of the worst
     nDCG@10 is MTEB's robustness@10; where each query has one relevant document, that of R@1 over pairs is its paired
     accuracy. The worst value is the lowest one; for measures whose best value is the lowest (`Hole`) the highest, if
     their names are in the catalogue. Variants for which a measure is undefined (null) do not count.
 
-    The worst of many variants is lower than that of few, also where all are alike (by AP of real runs .108 of two, .033
-    of five, .012 of ten): compare `worst` only of base queries with the same `n_variants`. The means are one value for
-    each base query, as `cluster=` makes them in `compare`, `gate` and `summarize`.
+    The worst of many variants is lower than the worst of few, also where all are alike (notebooks/evidence.md,
+    "others"): compare `worst` only between base queries with the same `n_variants`. The means are one value per base
+    query, as by `cluster=` in `compare`, `gate` and `summarize`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Means as a flat dict, as trackers of experiments take them."""
+"""Means as a flat dict, as experiment trackers take them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from polars_ir.per_query.mean import mean
 
 @public()
 def to_metrics(per_query: Any, *, by: Any = None, names: Names = "sql", sep: str = "/") -> dict[str, float]:
-    """The mean of every measure as a flat dict, one number for each system and measure.
+    """Mean of every measure as a flat dict, one number for each system and measure.
 
     `mlflow.log_metrics`, `wandb.log`, DVC's metrics files, TensorBoard's `add_scalar` and Prometheus (with `sep=":"`)
-    take it as it is.
+    take it unchanged.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def to_metrics(per_query: Any, *, by: Any = None, names: Names = "sql", sep: str
     Returns
     -------
     dict
-        `{"bm25/ndcg_10": 0.32}`; without the system for a frame of one that does not tell it. A mean of no values has
-        no entry.
+        `{"bm25/ndcg_10": 0.32}`; without the system for a frame of one that has no column of it. A mean of no values
+        has no entry.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def to_metrics(per_query: Any, *, by: Any = None, names: Names = "sql", sep: str
 
 
 def flat(means: pl.DataFrame, by: Any = None, *, names: Names = "canonical", sep: str = "/") -> dict[str, float]:
-    """The means of a table by the names of their rows and columns; slices and systems stand first."""
+    """Means of a table by the names of their rows and columns; slices and systems come first."""
     slices = [by] if isinstance(by, str) else by if isinstance(by, (list, tuple)) else getattr(by, "columns", ())
     measures = [name for name, dtype in means.schema.items() if dtype == pl.Float64 and name not in list(slices)]
     keys = [name for name in means.columns if name not in measures]

@@ -1,6 +1,6 @@
 """Slices of the queries in which a system is worse than on the rest.
 
-Conventions: a slice shares no query with the rest. What is not defined is null, and the row's note says why.
+Conventions: a slice shares no query with the rest. Undefined figures are null, and the row's note says why.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from polars_ir.per_query.shared.tests import check_correction, tested
 if TYPE_CHECKING:
     from polars_ir.statistics.samples import Moments
 
-#: The note where `shrunk_difference` is null beside a difference.
+#: Note where `shrunk_difference` is null beside a difference.
 UNSHRUNK = "slices of one query each do not show how much of a difference is chance"
 
-#: Up to so many queries, those of a rest are added up one after the other; more are sums of slices, 1e-12 from that.
+#: Number of queries up to which those of a rest are added up one after the other; more are sums of slices, to 1e-12.
 IN_ORDER = 100_000
 
-#: The columns behind the systems, the deciding ones first: a terminal shows the first four and the last four.
+#: Columns after the systems, the deciding ones first: a terminal shows the first four and the last four.
 COLUMNS = {
     "value": pl.String,
     "difference": pl.Float64,
@@ -68,26 +68,26 @@ def worst_slices(
     baseline: str | None = None,
     **options: Unpack[Slicing],
 ) -> FrameT:
-    """The slices of the queries in which a system loses most against the rest of its queries, the worst first.
+    """Slices of the queries in which a system loses most against the rest of its queries, the worst first.
 
-    The difference is mean(slice) - mean(all other queries): of the values or, with a baseline, of what a query gains
-    or loses against it. Each column is looked at by itself, so that there may be any number of them; a slice is all the
-    queries with one value in one column. Slices of different columns overlap.
+    The difference is mean(slice) - mean(all other queries): of the values or, with a baseline, of what a query gains or
+    loses against it. Each column is examined by itself, so that there may be any number of them; a slice is all queries
+    with one value in one column. Slices of different columns overlap.
 
-    Interval and p are those of two means that need not spread alike: Newcombe's, of the exact intervals of shares by
-    Clopper and Pearson, for as many queries as would tell as much if all values were at the ends. These are the lowest
-    and the highest value that the measure can have or, where they are not known, and with a baseline, the lowest and
-    the highest seen. A slice with few values off the end that its mean is near shows little of its spread, and is taken
-    to spread as all queries do, the more the fewer these are. p is what is left by the confidence of the interval that
-    ends at 0. What is significant by chance, and which failures it can not see, is in notebooks/evidence.md.
+    Interval and p compare two means of possibly different spread: Newcombe's, from Clopper and Pearson's exact
+    intervals of shares, for the effective number of queries with all values at the ends. The ends are the lowest and
+    highest possible value of the measure or, where unknown and with a baseline, the lowest and highest observed. A
+    slice with few values off the end that its mean is near shows little of its spread, and is assumed to spread as all
+    queries do, the more the fewer these are. p is 1 - the confidence of the interval that ends at 0. What is
+    significant by chance, and which failures it cannot see, is in notebooks/evidence.md.
 
-    Queries are taken for independent. There is no `cluster=`, since the queries of a topic may be in several slices:
-    of variants of a topic, give the topics' means instead, as by `per_query.group_by("topic").agg(...)`.
+    Queries are treated as independent. There is no `cluster=`, since the queries of a topic may be in several slices:
+    for variants of a topic, give the topics' means instead, as by `per_query.group_by("topic").agg(...)`.
 
-    The worst of many slices looks worse than it is, since chance has chosen it too. `shrunk_difference` is what is left
-    of the difference if the slices of a column are a sample themselves: times t / (t + v / n), v being the variance
-    within slices of n queries and t that of their true means, estimated by the moments; null where each slice has one
-    query, which shows no v.
+    The worst of many slices looks worse than it is, since chance has chosen it too. `shrunk_difference` is the
+    difference shrunk as if the slices of a column were a sample: times t / (t + v / n), v being the variance within
+    slices of n queries and t that of their true means, estimated by the moments; null where each slice has one query,
+    which shows no v.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def worst_slices(
     measures
         The measures to look at; without it, all numbers but the columns of `by`.
     baseline
-        A system: what is ranked is then how the others differ from it.
+        A system: the others are then ranked by their differences from it.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def ranked_slices(
     options: Slicing,
     source: Source | None = None,
 ) -> pl.DataFrame:
-    """The result of `worst_slices`; a `source` has the sums of a frame whose rows a plan stands for."""
+    """Result of `worst_slices`; a `source` has the sums of a frame whose rows a plan stands for."""
     check_correction(options["correction"])
     if isinstance(per_query, pl.LazyFrame) and baseline is None:
         queries = queries_of(per_query, measures, by=by, needs="by", repeated=True)
@@ -199,7 +199,7 @@ def _ranked(slices: Sequence[dict[str, Any]], queries: Queries, keys: Sequence[s
 
 
 class _Sample(NamedTuple):
-    """The queries of a system, of one value of keys if there are any, and the scores that they are differences of."""
+    """Queries of a system, of one value of keys if there are any, and the scores that they are differences of."""
 
     part: Mapping[str, Any]
     system: str | None
@@ -208,7 +208,7 @@ class _Sample(NamedTuple):
 
 
 def _each_part(systems: Systems, keys: Sequence[str]) -> list[_Sample]:
-    """The queries of each system and value of the keys."""
+    """Queries of each system and value of the keys."""
     if not keys:
         return [_Sample({}, system, frame) for system, frame in systems]
     return [
@@ -237,7 +237,7 @@ def keys_among(queries: Queries) -> list[str]:
 
 
 def _each_difference(scores: Scores, slices: Sequence[str], pairs: Sequence[tuple[int, int]]) -> Systems:
-    """The differences of each system from the baseline, in the place of its values."""
+    """Differences of each system from the baseline, instead of its values."""
     attributes = scores.queries.select(pl.col(name).alias(column_for(name)) for name in slices).collect()
     return [
         (
@@ -252,7 +252,7 @@ def _each_difference(scores: Scores, slices: Sequence[str], pairs: Sequence[tupl
 
 
 def _slices(frame: pl.DataFrame, measure: str, attribute: str, its: Range | None) -> list[dict[str, Any]]:
-    """The slices of an attribute, each with its values and those of all other queries of a system."""
+    """Slices of an attribute, each with its values and those of all other queries of a system."""
     from polars_ir.statistics.samples import Moments
 
     column = column_for(attribute)
@@ -272,7 +272,7 @@ def _slices(frame: pl.DataFrame, measure: str, attribute: str, its: Range | None
 def _of_moments(
     parts: Mapping[Any, Moments], rests: Sequence[Moments], attribute: str, its: Range | None
 ) -> list[dict[str, Any]]:
-    """The slices of an attribute, by their moments and those of all other queries."""
+    """Slices of an attribute, by their moments and those of all other queries."""
     return [
         {
             "attribute": attribute,
@@ -287,17 +287,17 @@ def _of_moments(
 
 
 def _with_notes(row: dict[str, Any], scores: Scores) -> dict[str, Any]:
-    """The row, whose note also counts the queries of all slices that are undefined for one of both systems only."""
+    """The row, whose note also counts the queries of all slices that are undefined for one of the systems only."""
     pair = scores.index(row["run"]), scores.index(row["baseline"])
     return {**row, "note": "; ".join(filter(None, [row["note"], *scores.undefined(row["measure"], pair)])) or None}
 
 
 def _shrunk(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
-    """The row with its test, and the share of the difference that is left."""
+    """The row with its test and its shrunk difference."""
     difference, share = found["difference"], row["shrunk_difference"]
     if share is None:
         found = {**found, "note": "; ".join(filter(None, (found["note"], UNSHRUNK)))}
-    # 0.0 makes 0.0 of -0.0.
+    # Adding 0.0 turns -0.0 into 0.0.
     shrunk = None if difference is None or share is None else difference * share + 0.0
     return {**row, **found, "shrunk_difference": shrunk}
 
@@ -305,9 +305,9 @@ def _shrunk(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
 def _worst_first(
     keys: Sequence[str], measures: Sequence[str], systems: Sequence[str | None]
 ) -> Callable[[dict[str, Any]], Any]:
-    """The order of rows: in each part and system the worst difference first; those last that could not be tested.
+    """Order of rows: within each block and system the worst difference first; untested ones last.
 
-    To ten digits, since the last of a plan's sums change from run to run; equal ones stay in the order of their names.
+    To ten digits, since the last digits of a plan's sums vary from run to run; equal ones stay in the order of names.
     """
 
     def place(row: dict[str, Any]) -> Any:

@@ -253,7 +253,7 @@ def test_few_queries_that_are_told_apart_may_be_skewed(test, n, rise, told):
     some = frame(a=[0.5] * n, b=[0.5 + rise + (-1) ** i / 100 for i in range(n)])
     row = compare(some, test=test).row(0, named=True)
     assert row["significant"] == (rise > 0)
-    said = "of 10 queries or fewer, skewed differences are told apart too often: compare(test='auto') holds"
+    said = "of 10 queries or fewer, skewed differences are significant too often: compare(test='auto') holds"
     assert row["note"] == (said if told else None)
 
 

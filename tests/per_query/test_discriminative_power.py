@@ -74,4 +74,4 @@ def test_systems_that_do_not_differ_are_counted_and_noted():
     one = pl.DataFrame({"query_id": ["q", "r", "s"], "AP": [0.1, 0.5, 0.2]})
     row = discriminative_power({"a": one, "b": one, "c": one.with_columns(pl.col("AP") * 1.5 + 0.1)}).row(0, named=True)
     assert row["n_pairs"] == 3
-    assert row["note"] == "not tested, and not told apart: 1 pairs, as compare notes"
+    assert row["note"] == "not tested, and not distinguished: 1 pairs, as compare notes"

@@ -136,7 +136,7 @@ def test_means_of_figures_that_were_made_in_several_ways_are_warned_of():
         lambda frame: ir.table(frame, test=None, format="markdown"),
         lambda frame: ir.table(frame, test=None, show="interval", missing="skip", format="markdown"),
     ):
-        with pytest.warns(ir.IRWarning, match="made in several ways: missing is 'zero' and 'skip'") as told:
+        with pytest.warns(ir.IRWarning, match="made with different options: missing is 'zero' and 'skip'") as told:
             call(both)
         assert len(told) == 1
 
@@ -192,7 +192,7 @@ def test_what_was_made_otherwise_is_not_compared(otherwise, differs):
             compared()
         assert str(raised.value).startswith(f"figures that are compared must be made alike; {differs}")
         assert re.search(r"(per_query|new)\.drop\('provenance'\)", str(raised.value))
-    with pytest.raises(ir.IRError, match="was made in several ways"):
+    with pytest.raises(ir.IRError, match="was made with different options"):
         ir.provenance(pl.concat([new, old]))
     assert ir.gate(new.drop("provenance"), old, "P@5", max_drop=0.05).height == 1
 
@@ -214,10 +214,10 @@ def test_another_version_and_what_is_not_told_are_noted():
     note = ir.gate(new, earlier, "P@5", max_drop=0.05)["note"].item()
     assert note == f"evaluated by polars_ir {ir.__version__} and 0.2.9"
     note = ir.gate(new, old.drop("provenance"), "P@5", max_drop=0.05)["note"].item()
-    assert note == "how some of the figures were made is not told"
+    assert note == "some of the figures have no provenance"
     renamed = ir.evaluate(RUNS.filter(run="tfidf"), QRELS, "P@10", provenance=True).rename({"P@10": "P@5"})
     note = ir.gate(new, renamed, "P@5", max_drop=0.05)["note"].item()
-    assert note == "provenance tells of no 'P@5', as of what was renamed or is of other rows"
+    assert note == "provenance lacks 'P@5', as after renaming or from other rows"
     own = [frame.with_columns(provenance=pl.lit("crawl")) for frame in (new, old)]
     assert ir.gate(*own, "P@5", max_drop=0.05)["note"].item() is None
 
@@ -228,7 +228,7 @@ def test_queries_that_were_evaluated_in_several_ways_are_noted():
         for system in ("bm25", "tfidf")
     ]
     note = ir.gate(*nights, "P@5", max_drop=0.05)["note"].item()
-    assert note == "queries were evaluated in several ways: judged_only is False and True"
+    assert note == "queries were evaluated differently: judged_only is False and True"
 
 
 def test_days_with_judgments_of_their_own_are_compared_query_by_query():
@@ -302,7 +302,7 @@ def test_texts_of_the_shell_tell_it_in_a_file_beside_them(tmp_path, capsys):
     assert main(gate) == 0
     out, err = capsys.readouterr()
     assert "another file than judged.tsv-metadata.json tells the making of" in err
-    assert "how some of the figures were made is not told" in out
+    assert "some of the figures have no provenance" in out
     assert not main([*command, str(tmp_path / "asked.csv"), "--provenance"])
     assert ir.provenance(pl.read_csv(tmp_path / "asked.csv"))["measures"] == {"P@5": "P@5"}
     with pytest.raises(ir.IRError, match=r"no asked\.csv-metadata\.json beside it"):

@@ -61,7 +61,7 @@ def test_ranges_are_those_of_the_pairs_that_compare_tells_apart(per_query):
 def test_few_queries_that_tell_systems_apart_may_be_skewed(n, mean, told):
     found = ranks(frame(a=noisy(0.2, 1, n), b=noisy(mean, 2, n)))
     assert found["worst_rank"].to_list() == ([1, 2] if mean > 0.5 else [2, 2])
-    said = "of 10 queries or fewer, skewed differences are told apart too often: compare(test='auto') holds"
+    said = "of 10 queries or fewer, skewed differences are significant too often: compare(test='auto') holds"
     assert found["note"].to_list() == [said if told else None] * 2
 
 

@@ -1,1 +1,1 @@
-"""The shared parts of the functions of a per-query frame: measures, attributes and systems, options and tests."""
+"""Shared by the functions of a per-query frame: measures, attributes and systems, options and tests."""

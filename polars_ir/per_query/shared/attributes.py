@@ -1,7 +1,7 @@
-"""Attributes of queries: columns of a per-query frame, or brought to it from another frame.
+"""Attributes of queries: columns of a per-query frame, or joined from another frame.
 
-Conventions: every query must have a value, and only one. A frame in memory is checked at once, and the error shows
-its first wrong rows; what is lazy is checked by the plan.
+Conventions: every query must have a value, and only one. A frame in memory is checked at once, and the error shows its
+first invalid rows; a plan checks itself.
 """
 
 from __future__ import annotations
@@ -22,23 +22,22 @@ from polars_ir.per_query.shared.keys import QUERY
 #: Values of a dict by query.
 SCALARS = (str, int, float, date, type(None))
 
-#: The advice on queries without a value of an attribute.
+#: Advice on queries without a value of an attribute.
 VALUELESS = "Give each query one, or leave those rows out"
 
 
 def column_for(name: str) -> str:
-    """The column of an attribute, which has no measure's name."""
+    """The column of an attribute, whose name no measure has."""
     return f"polars_ir: of {name}"
 
 
 def with_attributes(
     table: CanonicalFrame, rows: pl.LazyFrame, attributes: Any, option: str
 ) -> tuple[pl.LazyFrame, list[str]]:
-    """The rows of a per-query frame with attributes of its queries, and their names.
+    """Rows of a per-query frame with attributes of its queries, and their names.
 
     `attributes` names columns of the frame itself, is a Series of them, values by query in a dict, or a frame with a
-    query column, `run` if its values are of one system each, and the columns to bring. `option` is its name to the
-    user.
+    query column, `run` if its values differ by system, and the columns to join. `option` is its name to the user.
     """
     if isinstance(attributes, str) or (
         isinstance(attributes, Sequence) and all(isinstance(name, str) for name in attributes)
@@ -93,7 +92,7 @@ def _with_values(dtypes: Mapping[str, pl.DataType], names: Sequence[str]) -> Cod
 
 
 def _of_rows(table: CanonicalFrame, values: pl.Series, option: str) -> pl.LazyFrame:
-    """The values of a Series that has one for each row of a per-query frame, in its order, by the keys of the table."""
+    """Values of a Series with one for each row of a per-query frame, in its order, by the keys of the table."""
     if not table.eager or len(values) != table.rows:
         has = f"{table.rows} rows" if table.eager else "an unknown number of rows, as it is a LazyFrame"
         raise DataError(
@@ -129,9 +128,9 @@ def _check_types(dtypes: Mapping[str, pl.DataType], names: Sequence[str], option
 
 
 def _of_frame(table: CanonicalFrame, frame: Frame, option: str) -> tuple[pl.LazyFrame, list[str], list[str]]:
-    """The values of a frame by the keys of the table; which keys these are; the names of the values."""
+    """Values of a frame by the keys of the table; these keys; the names of the values."""
     schema = frame.collect_schema()
-    # The query column may be called as it is in per_query, whatever others could be one too.
+    # The query column may have per_query's name for it, whatever others could be one too.
     named_alike = table.names["query_id"] if table.names["query_id"] in schema else None
     named_as = {
         "query_id": named_alike or find(option, "query_id", schema.names()),
@@ -169,7 +168,7 @@ def _of_one(option: str, run: str, frame: Frame) -> Code:
 
 
 def _as_one(table: str, name: str, dtype: pl.DataType) -> Code:
-    """Code that makes one value of several."""
+    """Code that reduces several values to one."""
     column = f"pl.col({name!r})"
     of_pandas = f"{table}.assign(**{{{name!r}: {table}[{name!r}].str[0]}})"
     if isinstance(dtype, pl.List | pl.Array):
@@ -183,7 +182,7 @@ def _as_one(table: str, name: str, dtype: pl.DataType) -> Code:
 
 
 def _joinable(table: CanonicalFrame, role: str, option: str, name: str, dtype: pl.DataType) -> pl.DataType:
-    """The type of the table's ids, if ids of this type can be the same."""
+    """The type of the table's ids, if ids of this type can equal them."""
     wanted = table.dtypes[role]
     same = dtype.is_integer() if wanted.is_integer() else isinstance(dtype, TEXT)
     if not same and dtype != pl.Null:

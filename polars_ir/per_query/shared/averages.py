@@ -1,9 +1,9 @@
-"""Means of measures over queries, and their spread, of queries that count alike or by weight.
+"""Means of measures over queries, and their spread, with equal weights or given ones.
 
-Conventions: values are added up in the order of the rows or, of a plan in no order, as the engine does, which changes
-rounding alone; nulls and queries of weight 0 are left out. The name of a measure says how it is averaged (`GMAP` has a
-geometric mean, `NumQ` a sum, which weights multiply) and what it is a ratio of, which makes its micro average. `weight`
-is the name of a column.
+Conventions: values are added up in the order of the rows or, for an unordered plan, as the engine does, which changes
+rounding alone; nulls and queries of weight 0 are left out. The name of a measure decides its average (`GMAP` has a
+geometric mean, `NumQ` a sum, which weights multiply) and its denominator, for the micro average. `weight` is the name
+of a column.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ from polars_ir.language.names import average_of, canonical_name, column_of
 from polars_ir.language.words import average, ratio, total
 from polars_ir.per_query.shared.measures import range_of
 
-#: The lowest value in a geometric mean, which a single 0 would otherwise make 0 (trec_eval's).
+#: Lowest value in a geometric mean, which a single 0 would otherwise make 0 (trec_eval's).
 FLOOR = 1e-5
 
-#: A mean so near to an end, as a share of the range, is at it: sums have rounding errors.
+#: Means within this fraction of the range of an endpoint are treated as the endpoint: sums have rounding errors.
 AT_END = 1e-12
 
 #: Pseudo-queries added; with fewer, coverage of 95 % intervals drops below .93 for some proportions.
 ADDED = 2
 
-#: The share of queries that as many with equal weights must be worth for an interval by weights; and that of fewer
-#: than so many, whose weights are alike by chance.
+#: Minimum share of effective in actual queries for an interval by weights; the same below `FEW_WEIGHTS` queries, whose
+#: weights are alike by chance.
 LEAST_EFFECTIVE, LEAST_OF_FEW, FEW_WEIGHTS = 0.8, 0.9, 20
 
-#: The kinds of average that have no interval, with the note that says so.
+#: Kinds of average without an interval, with the note that says so.
 WITHOUT_INTERVAL = {"sum": "a sum has no interval", "error": "a standard error has no interval"}
 
-#: The column of the part of each query in a variance.
+#: Column of each query's share in a variance.
 SHARE = "polars_ir: share of variance"
 
-#: The columns of `moments_of`.
+#: Columns of `moments_of`.
 MEAN, ERROR, NUMBER, DEGREES, LOWEST, HIGHEST = MOMENTS = tuple(
     f"polars_ir: {name}" for name in ("mean", "error", "number", "degrees", "lowest", "highest")
 )
 
 
 class Averaging(NamedTuple):
-    """The kind of average of the values in a column, and their range, as far as it is known."""
+    """Kind of average of the values in a column, and their range, as far as it is known."""
 
     column: str
     kind: Average | Literal["error"]
@@ -57,7 +57,7 @@ class Averaging(NamedTuple):
 
     @classmethod
     def of(cls, measure: str, columns: Collection[str], *, in_order: bool = True) -> Averaging:
-        """The averaging of a measure, by its name and those of the columns beside it."""
+        """Averaging of a measure, by its name and the columns beside it."""
         kind, its = average_of(measure, columns), range_of(measure)
         if its is None:
             _warn_of_lost(measure)
@@ -65,18 +65,18 @@ class Averaging(NamedTuple):
         return cls(measure, kind, (math.log(FLOOR), 0.0) if kind == "geometric" else its.ends, in_order)
 
     def total(self, values: pl.Expr) -> pl.Expr:
-        """The sum of the values that there are."""
+        """Sum of the non-null values."""
         return total(values.drop_nulls()) if self.in_order else values.sum()
 
 
 def mean_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
-    """The mean of a measure over all queries, or its sum; of standard errors, that of the mean of their values."""
+    """Mean of a measure over all queries, or its sum; for standard errors, that of the mean of their values."""
     value = averaged(averaging, weight)
     weighted = value if weight is None else value * pl.col(weight)
     if averaging.kind == "sum":
         return averaging.total(weighted)
     if averaging.kind == "error":
-        # Queries are judged independently, so that the variances of their values are added up.
+        # Queries are judged independently, so that the variances of their values add up.
         number = value.count() if weight is None else averaging.total(_weights(value, weight))
         return ratio(averaging.total(weighted**2).sqrt(), number)
     mean = _mean(averaging, value, weight)
@@ -84,14 +84,14 @@ def mean_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
 
 
 def std_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
-    """The standard deviation of the sample, of the values as they are; that of equal ones is 0."""
+    """Sample standard deviation of the unweighted values; 0 for equal ones."""
     value = _counted(averaging, weight)
     std = _std(averaging, value, weight)
     return pl.when(value.min() == value.max()).then(std * 0.0).otherwise(std)
 
 
 def interval_of(averaging: Averaging, z: float, weight: str | None = None) -> dict[str, pl.Expr]:
-    """The ends of the confidence interval, `z` standard errors from the mean; a sum has none."""
+    """Ends of the confidence interval, `z` standard errors from the mean; null for a sum."""
     value = averaged(averaging, weight)
     mean, half = _mean(averaging, value, weight), z * _standard_error(averaging, value, weight)
     half = pl.when(value.min() == value.max()).then(half * 0.0).otherwise(half)
@@ -99,7 +99,7 @@ def interval_of(averaging: Averaging, z: float, weight: str | None = None) -> di
 
 
 def moments_of(averaging: Averaging, weight: str | None = None) -> dict[str, pl.Expr]:
-    """The moments that make Wilson's interval: a column each, since an expression of all is slow to plan."""
+    """Moments that make Wilson's interval: a column each, since an expression of all is slow to plan."""
     value = averaged(averaging, weight)
     return {
         MEAN: _mean(averaging, value, weight),
@@ -112,7 +112,7 @@ def moments_of(averaging: Averaging, weight: str | None = None) -> dict[str, pl.
 
 
 def n_effective_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
-    """Kish's number of queries: that of as many with equal weights."""
+    """Kish's effective number of queries."""
     value = averaged(averaging, weight)
     if weight is None:
         return value.count().cast(pl.Float64)
@@ -123,14 +123,14 @@ def n_effective_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
 def with_shares_of_variance(
     rows: pl.LazyFrame, averaging: Averaging, weight: str | None, stratum: str, keys: Sequence[str]
 ) -> pl.LazyFrame:
-    """The rows with the part of each query in the variance of the mean of its `keys`, estimated within the strata.
+    """The rows with each query's share in the variance of the mean of its `keys`, estimated within the strata.
 
     With shares s of the weights and z = s * (value - mean), it is n / (n - 1) * (z - mean(z))^2 in a stratum of n
-    queries (Cochran, 5A.3); NaN where there is one.
+    queries (Cochran, 5A.3); NaN for n = 1.
     """
     value, z = averaged(averaging, weight), pl.col(SHARE)
     weights = pl.when(value.is_not_null()).then(pl.lit(1.0) if weight is None else pl.col(weight))
-    # A window within another one would be of the outer's rows only.
+    # A window within another one would see the outer's rows only.
     mean = (weights * value).sum().over(keys) / weights.sum().over(keys)
     rows = rows.with_columns((weights / weights.sum().over(keys) * (value - mean)).alias(SHARE))
     n = value.count().over([*keys, stratum]).cast(pl.Float64)
@@ -138,9 +138,9 @@ def with_shares_of_variance(
 
 
 def bounded_interval_of(averaging: Averaging, alpha: float) -> dict[str, pl.Expr]:
-    """The ends of Wilson's interval where the range is known and all values are in it, else Student's.
+    """Ends of Wilson's interval where the range is known and all values are in it, else of Student's.
 
-    Of the columns of `moments_of`. Values that are all the same have no interval of Student's.
+    Reads the columns of `moments_of`. Constant values have no interval of Student's.
     """
     from polars_ir.statistics import student
 
@@ -160,17 +160,17 @@ def bounded_interval_of(averaging: Averaging, alpha: float) -> dict[str, pl.Expr
 def wilson(
     mean: pl.Expr, error: pl.Expr, n: pl.Expr, *, z: float, between: tuple[float, float]
 ) -> tuple[pl.Expr, pl.Expr]:
-    """The ends of the interval, `z` being the quantile of the normal distribution; null for one query.
+    """Ends of the interval, `z` being the quantile of the normal distribution; null for one query.
 
-    With m the mean and e its standard error, both as shares of the range, and n queries, 1 / n' is
-    e^2 / (m (1 - m)) + 2 / (n (n - 1)): the second part, two queries more of the widest spread there is, keeps the
-    interval open where all values are the same. The ends are those of Wilson's of n' queries
-    (https://doi.org/10.2307/2276774), (m + z^2 / 2n' -/+ z sqrt(m (1 - m) / n' + z^2 / 4n'^2)) / (1 + z^2 / n').
+    With m the mean and e its standard error, both as shares of the range, and n queries, 1 / n' is e^2 / (m (1 - m)) +
+    2 / (n (n - 1)): the second term, two more queries of the widest possible spread, keeps the interval open for
+    constant values. The ends are Wilson's for n' queries (https://doi.org/10.2307/2276774), (m + z^2 / 2n' -/+ z sqrt(m
+    (1 - m) / n' + z^2 / 4n'^2)) / (1 + z^2 / n').
     """
     low, width = between[0], between[1] - between[0]
     m = (mean - low) / width
     spread = (m * (1 - m)).clip(0)
-    # At an end, the ratio of both is what it is for values that are one of the ends.
+    # At an end, the ratio of both is that of values at one of the ends.
     inflated = pl.when(spread > AT_END).then((error / width) ** 2 / spread).otherwise(1 / (n - 1))
     r = z**2 * (inflated + ADDED / (n * (n - 1)))
     middle, half = (m + r / 2) / (1 + r), (spread * r + r**2 / 4).sqrt() / (1 + r)
@@ -179,14 +179,14 @@ def wilson(
 
 
 def ends(averaging: Averaging, low: pl.Expr, high: pl.Expr) -> dict[str, pl.Expr]:
-    """The ends of an interval of the averaged values, as those of the measure."""
+    """Ends of an interval of the averaged values, on the scale of the measure."""
     if averaging.kind in WITHOUT_INTERVAL:
         return dict.fromkeys(["low", "high"], pl.lit(None, pl.Float64))
     return {"low": low.exp(), "high": high.exp()} if averaging.kind == "geometric" else {"low": low, "high": high}
 
 
 def note_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
-    """The reason for a missing interval; null where there is one."""
+    """Reason for a missing interval; null where there is one."""
     count = averaged(averaging, weight).count()
     of_kind = pl.lit(WITHOUT_INTERVAL.get(averaging.kind), pl.String)
     few = pl.when(count == 0).then(pl.lit("no query")).when(count == 1).then(pl.lit("one query"))
@@ -194,15 +194,15 @@ def note_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
 
 
 def averaged(averaging: Averaging, weight: str | None = None) -> pl.Expr:
-    """The values that a mean is made of: of a geometric one, the logarithms."""
+    """The averaged values: logarithms for a geometric mean."""
     value = _counted(averaging, weight)
     return value.clip(lower_bound=FLOOR).log() if averaging.kind == "geometric" else value
 
 
 def denominators(measures: Iterable[str], columns: Iterable[str]) -> Mapping[str, pl.Expr]:
-    """The denominator of each ratio of counts, for those of the measures that are no such count themselves.
+    """Denominator of each measure that is a ratio of counts; counts themselves have none.
 
-    It is over columns of counts under their canonical names.
+    Expressions over columns of counts under their canonical names.
 
     >>> denominators(["R@5", "NumRel"], ["query_id", "R@5", "NumRel"])["R@5"].meta.output_name()
     'NumRel'
@@ -221,14 +221,14 @@ def denominators(measures: Iterable[str], columns: Iterable[str]) -> Mapping[str
     ]:
         ratios = ", ".join(name for name, info in list(CATALOG.items()) if info.out_of)
         raise MeasureError(
-            f"a micro average is one of ratios of counts ({ratios}); got {', '.join(map(repr, others))}.",
+            f"micro averages exist for ratios of counts ({ratios}); got {', '.join(map(repr, others))}.",
             fix=Fix("Leave that out", Code.dropping("per_query", others)),
         )
     return shares
 
 
 def _warn_of_lost(column: str) -> None:
-    """Warn of a column that begins as the name of a measure with another mean: of `gmap_x`."""
+    """Warn of a column that begins with the name of a measure with another mean, such as `gmap_x`."""
     for end in re.finditer(r"[\W_]", column):
         named = column_of(column[: end.start()])
         if named and named.info.average != "arithmetic":
@@ -242,13 +242,13 @@ def _warn_of_lost(column: str) -> None:
 
 
 def _counted(averaging: Averaging, weight: str | None) -> pl.Expr:
-    """The values of the queries that count."""
+    """Values of the queries that count."""
     value = pl.col(averaging.column).cast(pl.Float64)
     return value if weight is None else pl.when(pl.col(weight) > 0).then(value)
 
 
 def _weights(value: pl.Expr, weight: str) -> pl.Expr:
-    """The weights of the queries that have a value."""
+    """Weights of the queries that have a value."""
     return pl.when(value.is_not_null()).then(pl.col(weight))
 
 
@@ -269,11 +269,11 @@ def _std(averaging: Averaging, value: pl.Expr, weight: str | None) -> pl.Expr:
 
 
 def _standard_error(averaging: Averaging, value: pl.Expr, weight: str | None) -> pl.Expr:
-    """The standard error of a mean; of a weighted one that of its linearisation, as in `intervals.standard_error`."""
+    """Standard error of a mean; of a weighted one by its linearisation, as in `intervals.standard_error`."""
     if weight is None:
         return _std(averaging, value, None) / value.count().sqrt()
     weights = _weights(value, weight)
-    # As shares of the largest one, weights have squares that are neither too small nor too large for floats.
+    # As shares of the largest one, weights have squares that neither vanish nor overflow.
     shares = weights / weights.max()
     squares = ((value - _mean(averaging, value, weight)) * shares) ** 2
     return (_bessel(value) * total(squares.drop_nulls())).sqrt() / total(shares.drop_nulls())

@@ -1,7 +1,7 @@
 """Estimates of means with their intervals, and tests of mean differences: of values, of moments, or by expressions.
 
-Conventions: whoever needs an end, a p or an effect asks here, and does not know whether a sample has its values. What
-needs these is an error of a sample of moments, which says what to take instead.
+Conventions: intervals, p-values and effects come from here alone, for values and for moments. Where the values are
+needed, a sample of moments raises an error that names the alternative.
 """
 
 from __future__ import annotations
@@ -31,32 +31,32 @@ if TYPE_CHECKING:
     from polars_ir.statistics.samples import Ends, Sample
     from polars_ir.statistics.significance import Outcome
 
-#: The reason why a size of effect is null.
+#: Reason for a null effect size.
 NO_RANKS = "rank_biserial needs the values of queries: collect them"
 
 
-#: The columns that `summarize` makes.
+#: Columns that `summarize` makes.
 MADE = ("measure", "mean", "std", "low", "high", "n_queries", "n_effective", "note")
 
-#: The columns of intervals of values in memory.
+#: Columns of intervals of values in memory.
 INTERVAL = {"low": pl.Float64, "high": pl.Float64, "note": pl.String}
 
-#: The note where weights are so unequal that no interval holds.
+#: Note on weights too unequal for an interval.
 UNEQUAL = (
     f"weights so unequal (n_effective below {averages.LEAST_EFFECTIVE} n_queries, or {averages.LEAST_OF_FEW} of fewer "
     f"than {averages.FEW_WEIGHTS}) have no interval that holds: "
     "draw queries by their weight, and leave weights out"
 )
 
-#: The note on values without a spread, of a measure without bounds.
+#: Note on constant values of a measure without bounds.
 SAME = "all values are the same"
 
-#: The intervals by expressions, which need no SciPy and no values in memory.
+#: Intervals by expressions, which need neither SciPy nor the values in memory.
 BY_EXPRESSIONS = ("auto", "normal")
 
 
 def means(queries: Queries, average: str) -> pl.LazyFrame:
-    """The mean of each measure for each slice and system."""
+    """Mean of each measure by slice and system."""
     weight_of: dict[str, str | None] = dict.fromkeys(queries.measures, queries.weight)
     if average == "micro":
         counts = averages.denominators(queries.measures, queries.table.columns)
@@ -89,7 +89,7 @@ def summaries(queries: Queries, options: Mapping[str, Any]) -> pl.LazyFrame:
     else:
         raise InputTypeError.lazy(f"ir.summarize with {option('interval', interval)}", option("interval", "auto"))
     found = pl.concat(rows).sort(pl.col("measure").cast(pl.Enum(queries.measures)), maintain_order=True)
-    # What shows no spread does not show either that there is none.
+    # Constant values are no evidence that there is no spread.
     note = pl.coalesce("note", pl.when(pl.col("low") == pl.col("high")).then(pl.lit(SAME)))
     holds = pl.col("low") < pl.col("high")
     if queries.weight is not None and queries.stratum is None:
@@ -107,7 +107,7 @@ def summaries(queries: Queries, options: Mapping[str, Any]) -> pl.LazyFrame:
 
 
 def _kinds(queries: Queries) -> Iterator[tuple[Averaging, list[str]]]:
-    """The measures that are averaged alike, which are summarized together: a plan a measure is slow to optimize."""
+    """Measures that are averaged alike, which are summarized together: a plan per measure is slow to optimize."""
     kinds: dict[Averaging, list[str]] = {}
     for measure in queries.measures:
         averaging = Averaging.of(measure, queries.table.columns, in_order=queries.in_order)._replace(column=VALUE)
@@ -148,7 +148,7 @@ def _bounded(sample: Queries, averaging: Averaging, alpha: float) -> pl.LazyFram
 
 
 def _with_interval(sample: Queries, averaging: Averaging, options: Mapping[str, Any]) -> pl.LazyFrame:
-    """The summary with intervals that expressions can not have."""
+    """The summary with intervals that expressions cannot compute."""
     from polars_ir.statistics.randomisation import Draws
     from polars_ir.statistics.samples import Values
 
@@ -156,7 +156,7 @@ def _with_interval(sample: Queries, averaging: Averaging, options: Mapping[str, 
     lists = {"values": value.drop_nulls()}
     if sample.weight is not None:
         lists["weights"] = pl.when(value.is_not_null()).then(pl.col(sample.weight)).drop_nulls()
-    # In the order in which the intervals are found: measures of several slices stand among each other.
+    # In the order in which the intervals are found: measures of several slices alternate.
     rows = _summary(sample, averaging, **lists).collect().sort("measure", maintain_order=True)
     draws = Draws(options["resamples"], options["seed"])
     found: list[Estimate] = []
@@ -171,7 +171,7 @@ def _with_interval(sample: Queries, averaging: Averaging, options: Mapping[str, 
 
 
 class Procedure(NamedTuple):
-    """A test with its options: `family` is the number of its comparisons, `margins` are those of the measures."""
+    """A test with its options: `family` is the number of its comparisons, `margins` are by measure."""
 
     test: PairedTest
     interval: str
@@ -189,9 +189,9 @@ def estimates(
     draws: Draws | None = None,
     advice: tuple[str, str | None] = ("this interval", None),
 ) -> list[Estimate]:
-    """The mean of each sample with its interval, which misses the true one with a probability of alpha.
+    """Mean of each sample with its interval, which misses the true one with a probability of alpha.
 
-    The `advice` is what needs the values, and what does not.
+    `advice` is what needs the values, and what does not.
     """
     from polars_ir.statistics import intervals
     from polars_ir.statistics.samples import Moments, Values
@@ -203,7 +203,7 @@ def estimates(
 
 
 def _by_moments(sample: Sample, kind: str, alpha: float, advice: tuple[str, str | None]) -> Estimate:
-    """The mean with the interval that moments make."""
+    """The mean with its interval by moments."""
     from polars_ir.statistics import student
     from polars_ir.statistics.intervals import Estimate
 

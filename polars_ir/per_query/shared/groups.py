@@ -1,6 +1,6 @@
 """Groups of queries against others that they share no query with: differences of means, their intervals and tests.
 
-Conventions: what is not defined is None, and a note says why.
+Conventions: undefined figures are None, and a note says why.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Floats
     from polars_ir.statistics.samples import Moments
 
-#: From so many buckets of reference on, a bucket is compared with their means, and not its queries with theirs.
+#: Minimum number of reference buckets for testing bucket means; below it, queries are the sample.
 LEAST_BUCKETS = 4
 
-#: So many values are added that spread as those of both groups do.
+#: Pseudo-observations added with the pooled variance.
 FEW = 5
 
-#: Values that are further from 0 than so many times their spread are shifted, as their means would lose digits.
+#: Values further from 0 than this many times their spread are shifted, as their means would lose digits.
 FAR = 1000
 
-#: The widest interval that is looked at, in standard deviations, and how often this width is halved to find one.
+#: Widest interval that is searched, in standard deviations, and the number of bisections of it.
 WIDEST, HALVINGS = 37.0, 50
 
 
 class Group(NamedTuple):
-    """The moments of a group of queries and of those that it is compared with, and the range of the measure."""
+    """Moments of a group of queries and of the group it is compared with, and the range of the measure."""
 
     here: Moments
     rest: Moments
@@ -41,14 +41,14 @@ class Group(NamedTuple):
 
 
 def shift_of(lowest: Any, highest: Any) -> float:
-    """The shift of values of a measure of no known range: the lowest, where they are far from 0."""
+    """Shift of values of a measure of unknown range: the lowest, where they are far from 0."""
     if lowest is None or not highest - lowest < min(abs(lowest), abs(highest)) / FAR:
         return 0.0
     return float(lowest)
 
 
 def values_by(frame: pl.DataFrame, column: str, *measures: str) -> Iterator[dict[Any, Floats]]:
-    """The values of each measure by those of a column, in the order of the rows."""
+    """Values of each measure by the values of a column, in the order of the rows."""
     lists = frame.group_by(column).agg(pl.col(measures).cast(pl.Float64))
     for measure in measures:
         of_each = zip(lists[column], lists[measure], strict=True)
@@ -56,7 +56,7 @@ def values_by(frame: pl.DataFrame, column: str, *measures: str) -> Iterator[dict
 
 
 def all_others(groups: Sequence[Moments]) -> list[Moments]:
-    """The moments of all other groups together, for each: those before it, joined with those behind it."""
+    """Moments of all other groups together, for each group: the earlier ones joined with the later ones."""
     from polars_ir.statistics.samples import Moments
 
     before = [*accumulate(groups, Moments.joined, initial=Moments.of(()))]
@@ -65,7 +65,7 @@ def all_others(groups: Sequence[Moments]) -> list[Moments]:
 
 
 def against_rest(groups: Sequence[Group], *, alpha: float, least: int) -> list[dict[str, Any]]:
-    """The difference of the means of each group and its rest, with an interval and the p that goes with it.
+    """Difference of the means of each group and its rest, with an interval and the matching p.
 
     The interval is Newcombe's: with [l, u] of the group's mean m and [l', u'] of m' of the rest, it goes from
     m - m' - sqrt((m - l)^2 + (u' - m')^2) to m - m' + sqrt((u - m)^2 + (m' - l')^2). Those are Clopper and Pearson's
@@ -98,7 +98,7 @@ def against_rest(groups: Sequence[Group], *, alpha: float, least: int) -> list[d
 
 
 def _undefined(group: Group, least: int) -> dict[str, Any]:
-    """The row of a group without its interval and test; the note is why it has none, and None if it has."""
+    """Row of a group without its interval and test; the note is the reason for a missing test, or None."""
     from polars_ir.statistics.randomisation import ROUNDING
 
     mean, rest_mean = (part.mean + part.shift if part.n else None for part in group[:2])
@@ -107,7 +107,7 @@ def _undefined(group: Group, least: int) -> dict[str, Any]:
     if group.here.n and group.rest.n:
         difference = group.here.mean - group.rest.mean
         if abs(difference) <= ROUNDING * max(map(abs, both.ends)):
-            difference = 0.0  # only the order of their sums sets these means apart
+            difference = 0.0  # These means differ by the order of their sums alone.
     row = {"mean": mean, "rest_mean": rest_mean, "difference": difference, "note": None}
     row |= dict.fromkeys(("low", "high", "statistic", "p"))
     for part, what in ((group.here, "here"), (group.rest, "to compare with")):
@@ -119,7 +119,7 @@ def _undefined(group: Group, least: int) -> dict[str, Any]:
 
 
 def _ends(group: Group) -> tuple[float, float]:
-    """The ends of the measure's range, or of the values seen."""
+    """Ends of the measure's range, or of the observed values."""
     its, both = group.range, group.here.joined(group.rest)
     seen = both.lowest, both.highest
     is_kept = its is not None and math.isfinite(its.width) and its.ends[0] <= seen[0] and seen[1] <= its.ends[1]
@@ -127,20 +127,20 @@ def _ends(group: Group) -> tuple[float, float]:
 
 
 def _spread(group: Group, ends: Sequence[float]) -> float:
-    """The variance of both groups' values as a share of the largest that their mean allows."""
+    """Variance of both groups' values as a share of the largest that their mean allows."""
     both = group.here.joined(group.rest)
     return both.squares / both.n / ((both.mean - ends[0]) * (ends[1] - both.mean))
 
 
 class _Means(NamedTuple):
-    """The means of samples, also as shares of a range, how many effective queries they are of, and the ranges' widths.
+    """Means of samples, also as shares of a range; their effective numbers of queries; the ranges' widths.
 
-    With m the mean and s^2 the variance of n queries, as shares of the range, and a = min(m, 1 - m), as many queries of
-    the widest spread there is, m (1 - m), would tell as much as these: 1 / (v / n + 2 / (n (n - 1))). v is the share
-    s^2 / (m (1 - m)) of that spread which these have, and 2 / (n (n - 1)) keeps intervals of few queries open. Where
-    few values are off the end that the mean is near, they tell little of the spread: v is at least what it were if
-    `FEW` values more spread as those of both groups do, w = n a^2 / s^2 being so many as there are effectively. Values
-    that are all at an end spread as those of both do.
+    With m the mean and s^2 the variance of n queries, as shares of the range, and a = min(m, 1 - m), the effective
+    number is that of queries of the widest possible spread, m (1 - m), with the same information: 1 / (v / n + 2 / (n
+    (n - 1))). v is the share s^2 / (m (1 - m)), and 2 / (n (n - 1)) keeps intervals of few queries open. Where few
+    values are off the end that the mean is near, they show little of the spread: v is at least its value with `FEW`
+    more values of the pooled variance of both groups, w = n a^2 / s^2 being the effective number of values off the end.
+    Values that are all at an end take the pooled spread.
     """
 
     mean: Floats
@@ -150,7 +150,7 @@ class _Means(NamedTuple):
 
     @classmethod
     def of(cls, samples: Sequence[Moments], ranges: Floats, spreads: Floats) -> _Means:
-        """The means of samples, `spreads` being the shares of variance of both groups."""
+        """Means of samples, `spreads` being the shares of variance of both groups."""
         import numpy as np
 
         n, mean, squares = np.array([each[:3] for each in samples]).reshape(-1, 3).T
@@ -164,18 +164,18 @@ class _Means(NamedTuple):
         return cls(mean, share, 1 / (inflated / n + ADDED / (n * (n - 1))), width)
 
     def margin(self, alpha: Floats, is_below: Any) -> Floats:
-        """The distance of Clopper and Pearson's ends below, or above, from each mean."""
+        """Distance of Clopper and Pearson's ends below, or above, from each mean."""
         import numpy as np
         from scipy import special
 
         share = np.where(is_below, self.share, 1 - self.share)
-        # Of no events, and so far out that it is no float, the end is 0.
+        # With no events, and so far out that it is no float, the end is 0.
         end = np.nan_to_num(special.betaincinv(share * self.effective, (1 - share) * self.effective + 1, alpha / 2))
         return np.asarray(self.width * (share - end).clip(0))
 
 
 def _margin(of_group: _Means, of_rest: _Means, alpha: Floats, is_below: Any) -> Floats:
-    """The distances of Newcombe's ends below, or above, from each difference."""
+    """Distances of Newcombe's ends below, or above, from each difference."""
     import numpy as np
 
     is_below = np.broadcast_to(is_below, alpha.shape)
@@ -183,7 +183,7 @@ def _margin(of_group: _Means, of_rest: _Means, alpha: Floats, is_below: Any) -> 
 
 
 def against_groups(group: Moments, others: Sequence[Moments], together: Moments) -> dict[str, Any]:
-    """The difference of a group's mean from the mean of other groups' means, with Student's t of its prediction.
+    """Difference of a group's mean from the mean of other groups' means, with Student's t of its prediction.
 
     `together` are the moments of the values of all of them.
 
@@ -207,10 +207,10 @@ def against_groups(group: Moments, others: Sequence[Moments], together: Moments)
 
 
 def against_own(values: Floats, others: Floats) -> dict[str, Any]:
-    """The mean difference of queries from their own means over other buckets, a column each, with Student's t.
+    """Mean difference of queries from their own means over other buckets, a column each, with Student's t.
 
-    The less sure of two tests: of the n differences, with n - 1 degrees of freedom, and, from four buckets on, of k
-    buckets' means, with the variance s^2 (1 + 1/k) and k - 1 degrees.
+    The higher p of two tests counts: of the n differences, with n - 1 degrees of freedom, and, with four buckets or
+    more, of k buckets' means, with the variance s^2 (1 + 1/k) and k - 1 degrees.
     """
     from polars_ir.statistics.student import two_sided
 
@@ -232,11 +232,10 @@ def against_own(values: Floats, others: Floats) -> dict[str, Any]:
 
 
 def shrinkage(groups: Sequence[Moments]) -> Sequence[float | None]:
-    """The share of each group's distance from the others that is not chance, by the spread of all groups.
+    """Share of each group's distance from the others that is not chance, by the spread of all groups.
 
-    It is t / (t + v / n), v being the variance within groups and t that of their true means, by the moments: how much
-    further the means of k groups are apart than v explains, 0 or more. Groups of one value each do not show v, and have
-    none.
+    It is t / (t + v / n), v being the variance within groups and t that of their true means, by the moments: the excess
+    spread of the k means over what v explains, 0 or more. Groups of one value each do not show v, and have no share.
     """
     import numpy as np
 

@@ -1,7 +1,7 @@
-"""Frames with several rows of a query and system, such as one a night: what distinguishes these, and an id for each.
+"""Frames with several rows of a query and system, such as one a night: the keys that distinguish them, and a row id.
 
-Conventions: a row is then of a query on its night. Its id is a number in the order of queries, so that the figures of a
-night are those of its rows alone, to the last bit.
+Conventions: a row then belongs to a query on its night. Its id is a number in the order of queries, so that the figures
+of a night equal those of its rows alone, to the last bit.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from polars_ir.frames.rules import Rule, keys_perhaps, telling_apart
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.names import column_of
 
-#: The column of the query of a row, where rows have ids of their own.
+#: Column of the query of a row, where rows have ids of their own.
 QUERY = "polars_ir: query"
 
 
 def keys_found(table: CanonicalFrame, without: Collection[str] = ()) -> list[str]:
-    """The columns that distinguish rows of the same query and system: one, or all that there are; none without such."""
+    """The columns that distinguish rows of the same query and system: one, or all candidates; none without any."""
     if not table.eager or not may_repeat(table.select(*table.keys)):
         return []
-    # A measure has numbers.
+    # Measures are numeric.
     spare = [
         name
         for name in keys_perhaps(table.dtypes, [*table.keys, *without])
@@ -49,7 +49,7 @@ def keys_found(table: CanonicalFrame, without: Collection[str] = ()) -> list[str
 def parts_of(
     sides: Mapping[str, CanonicalFrame], by: Sequence[str]
 ) -> list[tuple[dict[str, Any], dict[str, CanonicalFrame]]]:
-    """The values of some columns that tables share, and the tables' rows of each."""
+    """Values of some columns that tables share, and the tables' rows of each."""
     values = [
         table.checked(*(null_rule(table, name) for name in by)).select(by).unique().collect()
         for table in sides.values()
@@ -65,7 +65,7 @@ def parts_of(
     lone = pl.concat(values).group_by(by).len().filter(len=1).sort(by)
     if parts and lone.height:
         some = "; ".join(", ".join(map(str, row)) for row in lone.select(by).head(SHOWN).rows())
-        warn(f"{lone.height} of {quoted(by)} only one of both frames has, and they have no row in the result: {some}.")
+        warn(f"values of {quoted(by)} in only one frame are left out ({lone.height}): {some}.")
     if not parts:
         firsts = "; ".join(f"{role} has {each.head(3).rows()}" for role, each in zip(sides, values, strict=True))
         raise DataError(f"new and old share no value of {quoted(by)}: {firsts}.")
@@ -73,7 +73,7 @@ def parts_of(
 
 
 def check_one_type(sides: Mapping[str, CanonicalFrame], keys: Collection[str]) -> None:
-    """Raise a `DtypeError` for a key that two tables have in columns of two types."""
+    """Raise a `DtypeError` for a key that has different types in two tables."""
     for name in keys:
         dtypes = {role: table.dtypes[name] for role, table in sides.items() if name in table.dtypes}
         if len(set(dtypes.values())) > 1:
@@ -90,7 +90,7 @@ def with_keys(table: CanonicalFrame, keys: Sequence[str]) -> CanonicalFrame:
 
 
 def texts_of(values: Sequence[Sequence[Any]]) -> list[str]:
-    """The values of some keys in words, each of its own; a float is without the digits of its rounding."""
+    """Distinct texts for the values of keys; a float is without the digits of its rounding."""
     short = [", ".join(f"{each:.15g}" if isinstance(each, float) else str(each) for each in value) for value in values]
     return short if len(set(short)) == len(values) else [", ".join(map(str, value)) for value in values]
 

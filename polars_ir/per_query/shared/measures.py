@@ -1,7 +1,7 @@
-"""The measures of a per-query frame: which of its columns they are, and the range of each.
+"""Measures of a per-query frame: its measure columns, and the range of each.
 
-Conventions: a range is (worst, best), as for the measures of the catalogue; either can be infinite. A column that is no
-measure of the catalogue has none unless its user gives it.
+Conventions: a range is (worst, best), as for the measures of the catalogue; either can be infinite. A column outside
+the catalogue has none unless the user gives it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Measures = AnyMeasures | None
 
 
 def measures_of(table: CanonicalFrame, measures: Measures = None, *, without: Collection[str] = ()) -> list[str]:
-    """The columns of a per-query table that are measures: those of the names, or all numbers but `without`."""
+    """Measure columns of a per-query table: those named, or all numbers but `without`."""
     left_out = {*table.keys, *without}
     numbers = []
     for name, dtype in table.dtypes.items():
@@ -83,7 +83,7 @@ def _no_measure(table: CanonicalFrame, left_out: Collection[str]) -> ColumnError
 
 
 def _columns_of(measure: OneMeasure, columns: Sequence[str], table: CanonicalFrame) -> list[str]:
-    """The columns of a measure, by another of its names or by the expression it was computed with."""
+    """Columns of a measure, by another of its names or by the expression it was computed with."""
     try:
         names = [expression.meta.output_name() for expression in expressions(measure)]
     except MeasureError:
@@ -129,7 +129,7 @@ class Range(NamedTuple):
 
 
 def range_of(column: str) -> Range | None:
-    """The range of the measure that a column is named for; None where its name tells none.
+    """Range of the measure that a column is named for; None for an unknown name.
 
     >>> range_of("nDCG@10"), range_of("Hole@5"), range_of("latency")
     (Range(worst=0.0, best=1.0), Range(worst=1.0, best=0.0), None)
@@ -142,7 +142,7 @@ def range_of(column: str) -> Range | None:
 
 
 def ranges_of(columns: list[str], ranges: Mapping[str, Any] | None) -> dict[str, Range]:
-    """The range of each column: that of its user, or the catalogue's; an error for a column of neither."""
+    """Range of each column: the user's, or the catalogue's; an error for a column of neither."""
     ranges = {} if ranges is None else ranges
     if not isinstance(ranges, Mapping):
         raise OptionError(f"ranges must be a dict of (worst, best) by measure; got {ranges!r}.")
@@ -158,7 +158,7 @@ def ranges_of(columns: list[str], ranges: Mapping[str, Any] | None) -> dict[str,
 
 
 def _ranges_by_column(columns: Sequence[str], ranges: Mapping[str, Any]) -> dict[str, Any]:
-    """The ranges by the names that their columns have; an error for a range of none of them."""
+    """The ranges by the names of the columns; an error for a range without a column."""
     by_name = {**{canonical_name(column): column for column in columns}, **{column: column for column in columns}}
 
     def columns_of(name: str) -> list[str]:
@@ -170,7 +170,7 @@ def _ranges_by_column(columns: Sequence[str], ranges: Mapping[str, Any]) -> dict
 
 
 def by_column(option: str, given: Mapping[str, T], columns_of: Callable[[str], Sequence[str]]) -> dict[str, T]:
-    """Values of an option by columns of measures; an `OptionError` for a measure that has two, by two spellings."""
+    """Values of an option by columns of measures; an `OptionError` for a measure given twice, by two spellings."""
     names: dict[str, str] = {}
     for name in given:
         for column in columns_of(name):
@@ -182,7 +182,7 @@ def by_column(option: str, given: Mapping[str, T], columns_of: Callable[[str], S
 
 
 def _no_range(name: str) -> OptionError:
-    """The error for a column whose lowest and highest value nobody knows."""
+    """The error for a column of unknown range."""
     fix = Fix(
         "Say what its worst and its best value are, (float('inf'), 0) where lower is better without a limit",
         Code(f"ranges={{{name!r}: (0, 1)}}"),
@@ -203,7 +203,7 @@ def _range(name: str, its: Any) -> Range:
 
 
 def check_range(measure: str, values: Floats, its: Range) -> None:
-    """Raise a `DataError` for values beyond the range, as of a measure in percent."""
+    """Raise a `DataError` for values beyond the range, such as a measure in percent."""
     low, high = its.ends
     beyond = values[(values < low - ROUNDED + 1) | (values > high + ROUNDED - 1)]
     if len(beyond):
@@ -228,7 +228,7 @@ def warn_of_attributes(table: CanonicalFrame, measures: Sequence[str]) -> None:
     if all(shares.values()):
         return
     others = [name for name in measures if not shares[name] and not _is_named(name)]
-    # Where no column is called as a measure, all of them are the user's own.
+    # Where no column is named as a measure, all of them are the user's own.
     if others and any(_is_named(name) for name in measures):
         words = "Define your own measures with @ir.measure, and leave out other columns"
         fix = Fix(words, Code.dropping("per_query", others))
@@ -237,5 +237,5 @@ def warn_of_attributes(table: CanonicalFrame, measures: Sequence[str]) -> None:
 
 
 def _is_named(column: str) -> bool:
-    """True of a column with the name of a measure, or of one of its parts."""
+    """True for a column with the name of a measure, or of one of its components."""
     return column_of(column) is not None

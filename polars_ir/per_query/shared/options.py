@@ -1,4 +1,4 @@
-"""The options of functions of a per-query frame, which their charts, tables and commands take as well."""
+"""Options of functions of a per-query frame, which their charts, tables and commands take as well."""
 
 from __future__ import annotations
 
@@ -21,40 +21,40 @@ from polars_ir.language.options import (
 )
 from polars_ir.per_query.shared.tests import TESTS, TESTS_ELSEWHERE, Test
 
-#: The intervals of a mean that there are.
+#: The intervals of a mean.
 INTERVALS = ("normal", "t", "percentile", "BCa", "bootstrap-t")
 
-#: Those that need to know the lowest and the highest value, and hold for few queries: by one method, or the best one.
+#: Those that need the lowest and the highest value, and hold for few queries: by one method, or the best one.
 BOUNDED = ("auto", "bounded")
 
-#: The treatment of a query that a system lacks: it counts 0, or is left out.
+#: Treatment of a query that a system lacks: it counts 0, or is left out.
 MISSING = one_of("zero", "skip")
 
-#: More rearrangements take longer than anybody waits.
+#: Maximum number of rearrangements: more take longer than anybody waits.
 MOST_RESAMPLES = 10_000_000
 
-#: A difference of 0.4 - 0.3 is no larger than 0.1, whatever floats make of it.
+#: Factor by which a difference may exceed its limit: 0.4 - 0.3 is no larger than 0.1, despite floats.
 ROUNDED = 1 + 1e-9
 
 Interval = Literal["auto", "bounded", "normal", "t", "percentile", "BCa", "bootstrap-t"]
 
-#: More looks are no plan.
+#: Maximum number of planned looks.
 MOST_LOOKS = 50
 
 
 def _is_look(value: object) -> bool:
-    """True for a look and the number of those planned."""
+    """True for a look and the planned number of looks."""
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         return False
     return is_whole(value[1], 1, MOST_LOOKS) and is_whole(value[0], 1, value[1])
 
 
-#: A look as it is typed in the shell.
+#: A look as typed on the command line.
 LOOK_IN_TEXT = re.compile(r"\s*\(?\s*(\d+)\s*[/,]\s*(\d+)\s*\)?\s*", re.ASCII)
 
 #: One of several planned looks.
 LOOK = Value(
-    f"(i, m), look i of m planned ones (i/m in the shell), i from 1 to m and m up to {MOST_LOOKS}",
+    f"(i, m), look i of m planned ones (i/m on the command line), i from 1 to m and m up to {MOST_LOOKS}",
     _is_look,
     lambda text: tuple(map(int, look.groups())) if (look := LOOK_IN_TEXT.fullmatch(text)) else text,
 )
@@ -63,7 +63,7 @@ ALPHA = "The level of significance: the highest corrected p that counts; interva
 CLUSTER = Option(
     None,
     anything(),
-    "What several queries have in common that are no sample of their own, such as the topic of variants, the user of "
+    "Groups of queries that are no independent sample, such as the topic of variants, the user of "
     "sessions, a conversation. It is a column of the figures (in `gate`, of both frames), or a frame with a query "
     "column and one other. Each cluster counts once, as the mean of its queries, and `n_queries` counts clusters.",
 )
@@ -71,7 +71,7 @@ RESAMPLES = Option(10_000, whole(1, MOST_RESAMPLES), "How many rearrangements or
 SEED = "The seed of the random numbers. The same call gives the same figures."
 
 
-#: A paired test, also by the name that another tool has for it.
+#: A paired test, also by its names in other tools.
 TEST = one_of(*TESTS, also=TESTS_ELSEWHERE)
 
 
@@ -123,7 +123,7 @@ class Testing(TypedDict, total=False):
         Option(
             None,
             or_none(whole(1, MOST_RESAMPLES), "for as many as the comparisons need"),
-            "How many rearrangements or samples are drawn. By default 10,000 or, where so many could not show a p that "
+            "How many rearrangements or samples are drawn. By default 10,000 or, where these could not show a p that "
             "is significant after the correction, 10 / alpha for each comparison of a measure, but no more than "
             "200,000.",
         ),
@@ -250,7 +250,7 @@ WEIGHTS = Option(
     None,
     anything(),
     "The weight of each query, such as how often it is asked: a column of `per_query`, by name, or a frame with a "
-    "query column and one other. Numbers from 0 on; a query of weight 0 is left out. A bootstrap draws a query with "
+    "query column and one other. Numbers of 0 or more; a query of weight 0 is left out. A bootstrap draws a query with "
     "its weight.",
 )
 
@@ -308,7 +308,7 @@ class Summarizing(Estimating, total=False):
         Option(
             None,
             anything(),
-            "What several queries have in common that are no sample of their own, such as the topic of variants: a "
+            "Groups of queries that are no independent sample, such as the topic of variants: a "
             "column of `per_query`, or a frame with a query column and one other. Each cluster counts once, as the "
             "mean of its queries (their sum, for a measure that is added up), without weights.",
         ),
@@ -318,7 +318,7 @@ class Summarizing(Estimating, total=False):
         Option(
             None,
             anything(),
-            "The groups from each of which so many queries were drawn, such as languages: as `cluster`. The interval "
+            "The groups from which queries were sampled separately, such as languages: as `cluster`. The interval "
             "is of the spread within them, so for `interval='auto'`. With `weights`, a group counts as those of its "
             "queries together, else as it has queries; a group of one query is an error.",
         ),
@@ -333,8 +333,8 @@ class Gating(TypedDict, total=False):
         Option(
             None,
             or_none(columns("both frames")),
-            "Columns of both frames, such as 'date', or 'run': a verdict for each of their values, on the pairs of it. "
-            "Whatever else tells rows of a query apart they are paired on, too, and each query counts once, as the "
+            "Columns of both frames, such as 'date', or 'run': a verdict for each of their values, on its pairs. "
+            "Other columns that distinguish rows of a query pair the rows, too, and each query counts once, as the "
             "mean of its rows: on thirty nights it is not thirty queries.",
         ),
     ]
@@ -367,8 +367,8 @@ class Gating(TypedDict, total=False):
             None,
             or_none(LOOK),
             "The look that this is, and the number of looks that are planned while queries are added, as many at each: "
-            "(2, 5), or 2/5 in the shell. They share alpha by O'Brien and Fleming's boundary, little of it early; the "
-            "first one that passes a change decides.",
+            "(2, 5), or 2/5 on the command line. They share alpha by O'Brien and Fleming's boundary, little of it "
+            "early; the first one that passes a change decides.",
         ),
     ]
     ranges: Annotated[

@@ -1,8 +1,8 @@
 """Pairs of systems of a plan: moments and counts of their differences, without the values.
 
-Conventions: a row per query, with a column for each measure and system, is the widest table there is; it is never
-sorted, and a plan makes it in one `group_by`. Pairs are below each other there, a row for each query, measure and
-pair. Differences are rounded as those of values (`significance.differences`); else as in `sums`.
+Conventions: a row per query, with a column for each measure and system, is the widest table; it is never sorted, and a
+plan makes it in one `group_by`. Pairs are stacked there, a row for each query, measure and pair. Differences are
+rounded as those of values (`significance.differences`); else as in `sums`.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ COUNTS = (
 )
 MEANS = ("mean", "first", "second")
 
-#: The column of the last slice of a query, where it has several.
+#: Column of the last slice of a query, where it has several.
 LAST = "last"
 
 
 class Place(NamedTuple):
-    """A measure and a pair of systems, by their numbers, and what counts 0.
+    """A measure and a pair of systems, by their numbers, and the values that count as 0.
 
-    That is of `"zero"` a query that one system lacks, of `"new"` one that the first has no value for and the second
-    has, of `"skip"` none. Of a `cost` the lower value is better.
+    With `"zero"` a query that one system lacks counts as 0, with `"new"` one that the first has no value for and the
+    second has, with `"skip"` none. For a `cost` the lower value is better.
     """
 
     number: int
@@ -69,14 +69,14 @@ class Place(NamedTuple):
 
     @property
     def columns(self) -> list[str]:
-        """The columns of the row of a query."""
+        """Columns of the row of a query."""
         systems = self.first, self.second
         return [*(f"{ROWS} {system}" for system in systems), *(f"{self.measure} {system}" for system in systems)]
 
 
 @dataclass(frozen=True)
 class PairSchema:
-    """The row of a query with columns for each system: `rows s` is their number, `m s` the value of a measure.
+    """Row of a query with columns for each system: `rows s` is the row count, `m s` the value of a measure.
 
     `slices` are columns; they are keys of rows if they are `nested`, else each query is in one of them.
     """
@@ -104,11 +104,11 @@ class PairSchema:
         if self.nested and self.slices:
             return rows.group_by("query_id", *self.keys).agg(cells)
         lasts = (pl.col(name).max().alias(f"{LAST} {name}") for name in self.slices)
-        # Of a literal Polars would know that it is sorted, and keep all rows as those of one group.
+        # Polars would know that a literal is sorted, and keep all rows as those of one group.
         return rows.group_by("query_id").agg(*cells, pl.col(self.keys).min(), *lasts)
 
     def pairs(self, wide: pl.LazyFrame, places: Sequence[Place], facts: pl.DataFrame) -> pl.LazyFrame:
-        """The values of pairs and their difference below each other, by `place`, beside the facts of each."""
+        """Values of pairs and their difference, stacked, by `place`, beside the facts of each."""
         names = list(filterfalse([*self.keys, "place"].__contains__, facts.columns))
         named = pl.format("{} {}", "variable", "place")
         beside = facts.unpivot(names, index=[*self.keys, "place"]).with_columns(named.alias("variable"))
@@ -119,7 +119,7 @@ class PairSchema:
         return both.with_columns(difference=((pl.col("first") - pl.col("second")) * unit).round() / unit)
 
     def _pair(self, place: Place, facts: Iterable[str]) -> Iterator[pl.Expr]:
-        """The columns of a pair: its values, with 0 for what counts as 0, and what is known of both rows."""
+        """Columns of a pair: its values, with 0 for what counts as 0, and the facts of both rows."""
         *rows, first, second = map(pl.col, place.columns)
         answered = [n > 0 for n in rows]
         values = [first, second]
@@ -139,7 +139,7 @@ class PairSchema:
     def _by_place(
         self, wide: pl.LazyFrame, places: Sequence[Place], facts: pl.DataFrame, summed: Query
     ) -> pl.LazyFrame:
-        """The sums of pairs, of many systems in plans that have some of them each."""
+        """Sums of pairs; for many systems in several plans."""
         if len(places) <= AT_ONCE:
             return summed(self.pairs(wide, places, facts))
         rows, parts = collected(wide, "streaming"), []
@@ -156,7 +156,7 @@ class PairSchema:
     def moments(
         self, wide: pl.LazyFrame, places: Sequence[Place], facts: pl.DataFrame, tolerance: float
     ) -> pl.LazyFrame:
-        """The moments and counts of each pair, and whether it has faults."""
+        """Moments and counts of each pair, and whether it has faults."""
         d, first, second = pl.col("difference"), pl.col("first"), pl.col("second")
         better, there = pl.when("cost").then(-d).otherwise(d), d.is_not_null()
         in_first, in_second, lacks_first, lacks_second = map(
@@ -188,7 +188,7 @@ class PairSchema:
         return self._by_place(wide, places, facts, lambda rows: rows.group_by(*self.keys, "place").agg(**figures))
 
     def faulty(self, wide: pl.LazyFrame, fault: str) -> pl.LazyFrame:
-        """The first queries of a fault, and the number of all."""
+        """The first queries of a fault, and their number."""
         rows = pl.col([f"{ROWS} {place}" for place in range(len(self.systems))])
         if fault == "repeated":
             is_wrong, total = pl.any_horizontal(rows > 1), pl.sum_horizontal(pl.when(rows > 1).then(rows)).sum()
@@ -200,7 +200,7 @@ class PairSchema:
         return found.select("query_id", *self.slices, shown, total=total.cast(pl.Int64)).head(SHOWN)
 
     def cubes(self, wide: pl.LazyFrame, places: Sequence[Place], facts: pl.DataFrame) -> pl.LazyFrame:
-        """The sums of cubes of differences from their mean, and the numbers that are clearly below and above it."""
+        """Sums of cubes of deviations, and the numbers of values clearly below and above the mean."""
         d, mean, rounding = pl.col("difference"), pl.col("mean"), pl.col("rounding")
         figures = {
             "cubes": ((d - mean) ** 3).sum(),
@@ -232,7 +232,7 @@ def pair_sums(
     tolerance: float,
     tails: bool,
 ) -> pl.DataFrame:
-    """The moments and counts of pairs of systems, a row for each slice and place, with those of tails if asked for."""
+    """Moments and counts of pairs of systems, a row for each slice and place, with those of tails if asked for."""
     units = _units(extremes, schema, places)
     query = partial(schema.moments, places=places, facts=units, tolerance=tolerance)
     found = executor.of_queries(schema, query, tails)
@@ -245,7 +245,7 @@ def pair_sums(
 
 
 def _units(extremes: pl.DataFrame, schema: PairSchema, places: Sequence[Place]) -> pl.DataFrame:
-    """The power of ten that differences are rounded at, of each slice and place."""
+    """Power of ten at which differences are rounded, by slice and place."""
     names = {name: [schema.systems[getattr(place, name)] for place in places] for name in ("first", "second")}
     pairs = pl.DataFrame({"place": [p.number for p in places], "measure": [p.measure for p in places], **names})
     pairs = pairs.cast({"place": pl.UInt32, "measure": extremes.schema["measure"]})
@@ -259,7 +259,7 @@ def _units(extremes: pl.DataFrame, schema: PairSchema, places: Sequence[Place]) 
 
 
 def _fault(executor: Executor, schema: PairSchema, fault: str, rule: Rule) -> DataError:
-    """The error for queries whose rows can not be paired, with the first of them."""
+    """The error for queries whose rows cannot be paired, with the first of them."""
     rows = executor.of_queries(schema, partial(schema.faulty, fault=fault), False)
     if fault == "repeated":
         _, problem, fix = rule
@@ -272,11 +272,11 @@ def _fault(executor: Executor, schema: PairSchema, fault: str, rule: Rule) -> Da
 
 
 def _together(found: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """The moments of all partitions together."""
+    """Moments of all partitions together."""
     n, mean = pl.col("n"), pl.col("mean")
 
     def weighted(value: pl.Expr) -> pl.Expr:
-        # Of a single partition it is to the bit that of the partition.
+        # A single partition keeps its bits.
         return pl.when(pl.len() == 1).then(value.first()).otherwise((n * value).sum() / n.sum())
 
     squares = (n * pl.col("variance")).sum() + (n * (mean - weighted(mean)) ** 2).sum()
@@ -315,9 +315,9 @@ def _with_tails(
 def _around_medians(
     executor: Executor, schema: PairSchema, places: Sequence[Place], units: pl.DataFrame, moments: pl.DataFrame
 ) -> pl.DataFrame:
-    """The numbers of values below and above the median of each slice and pair, found by counting."""
+    """Numbers of values below and above the median of each slice and pair, found by counting."""
     on, n = [*schema.keys, "place"], pl.col("n")
-    # A median of 0 needs no search, and there mostly is one.
+    # A median of 0, the usual one, needs no search.
     of_0 = (pl.col("below_0") * 2 < n) & (pl.col("above_0") * 2 < n)
     found = [
         moments.filter(of_0 | (n == 0)).select(*on, below_median=pl.col("below_0"), above_median=pl.col("above_0"))
@@ -336,7 +336,7 @@ def _around_medians(
         bins = left.join(bins, on=on, nulls_equal=True).sort(*on, "bin")
         through = pl.col("before") + pl.col("inside").cum_sum().over(on)
         bins = bins.with_columns(through=through)
-        # The lower of two middle values, or the one.
+        # The lower of two middle values, or the only one.
         middle = bins.filter(pl.col("through") > (n - 1) // 2).group_by(on, maintain_order=True).first()
         middle = middle.with_columns(before=pl.col("through") - pl.col("inside"))
         is_one = pl.col("lowest") == pl.col("highest")
@@ -356,11 +356,11 @@ def _around_medians(
 
 @dataclass(frozen=True)
 class Sums:
-    """Several systems on the same queries, of which only moments are known: what `Scores` are to values.
+    """Several systems on the same queries, known by moments only: the counterpart of `Scores`.
 
-    `extremes` are the lowest and highest values of each slice, system and measure. At least `common` queries must be
-    of both systems of a pair. `rule` is that a system has one row of a query. `system` is the name that the column of
-    systems came with.
+    `extremes` are the lowest and highest values of each slice, system and measure. Both systems of a pair must share at
+    least `common` queries. `rule` is that a system has one row of a query. `system` is the user's name of the column of
+    systems.
     """
 
     systems: tuple[str, ...]
@@ -375,16 +375,16 @@ class Sums:
     system: str = "run"
 
     def pairs(self, baseline: object, _: str) -> list[tuple[int, int]]:
-        """The columns of (system, baseline) to compare."""
+        """Columns of (system, baseline) to compare."""
         return pairs_of(self.systems, baseline)
 
     def schema(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        """The types of a result: those of the slices, and its other columns."""
+        """Types of a result: those of the slices, and its other columns."""
         dtypes = self.queries.collect_schema()
         return {**{name: dtypes[name] for name in self.slices}, **columns}
 
     def seen(self, measure: str) -> Floats:
-        """The lowest and highest values of a measure."""
+        """Lowest and highest values of a measure."""
         ends = self.extremes.filter(measure=self.measures.index(measure))
         return pl.concat([ends["lowest"], ends["highest"]]).drop_nulls().to_numpy()
 
@@ -399,7 +399,7 @@ class Sums:
         as_0: Collection[str] | None = None,
         ranges: Mapping[str, Range] | None = None,
     ) -> Iterator[Pairs]:
-        """The pairs of each slice, as `Scores` have them."""
+        """Pairs of each slice, as in `Scores`."""
         schema = PairSchema(self.systems, self.measures, tuple(map(column_for, self.slices)), as_0 is not None)
         places = [
             Place(
@@ -419,7 +419,7 @@ class Sums:
             raise DataError(self.common[1], about="per_query", fix=fix)
         for of_slice in found.partition_by(schema.keys, maintain_order=True):
             if schema.nested and not of_slice["both"][0]:
-                continue  # a slice of one side only
+                continue  # A slice of one side only.
             names = dict(zip(self.slices, of_slice.row(0)[: len(self.slices)], strict=True))
             rows = of_slice.iter_rows(named=True)
             yield Pairs(names, [self._pair(place, row, ranges or {}) for place, row in zip(places, rows, strict=True)])
@@ -461,9 +461,9 @@ def sums_of(
     common: tuple[int, str] | None = None,
     advice: str | None = None,
 ) -> Sums:
-    """The systems of a plan, or of what it stands for, for a function that is named in messages.
+    """Systems of a plan, or of what it stands for, for a function that messages name.
 
-    The `advice` is on several rows of a query.
+    `advice` is about several rows of a query.
     """
     queries = queries_of(per_query, measures, by=by, repeated=True)
     if "run" not in queries.table.dtypes:
@@ -514,5 +514,5 @@ def _systems(per_query: Any, ends: pl.DataFrame, what: str, columns: Sequence[st
 
 
 def _made(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """How figures were made, as if all were of one query."""
+    """Provenance of figures, as if all were of one query."""
     return rows.select(PROVENANCE, query_id=pl.lit(0)).unique()

@@ -1,9 +1,9 @@
-"""Several systems on the same queries: their values as arrays or, of a plan, the moments of their differences.
+"""Several systems on the same queries: values as arrays or, for a plan, moments of their differences.
 
-Conventions: a query that one system lacks counts 0 for it (`missing="zero"`), or is left out of what that system is
-part of (`"skip"`), as in `evaluate`; a pair with an undefined value is left out, and where only one of two systems has
-no value, the notes of the pair count such queries. Queries of a cluster, such as variants of one, count once: as the
-mean of those for which all systems have a value, as far as they have any.
+Conventions: a query that one system lacks counts 0 for it (`missing="zero"`), or is left out wherever that system takes
+part (`"skip"`), as in `evaluate`; a pair with an undefined value is left out, and the notes of the pair count queries
+with a value of one system only. Queries of a cluster, such as variants of one, count once: as the mean of those for
+which all systems have a value.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scores:
-    """The values of several systems on the same queries, as arrays.
+    """Values of several systems on the same queries, as arrays.
 
     `values` holds an array per measure with a row per query and a column per system; NaN where there is no value.
     `answered` is true, in the same shape, where the system had a row for the query at all. `queries` has the query's
@@ -60,7 +60,7 @@ class Scores:
     system: str = "run"
 
     def of_clusters(self) -> Scores:
-        """The scores of clusters in the place of their queries, if there are any."""
+        """The scores of clusters instead of their queries, if there are clusters."""
         if self.clusters is None:
             return self
         values = {measure: self.by_cluster(of_queries) for measure, of_queries in self.values.items()}
@@ -69,7 +69,7 @@ class Scores:
         return Scores(self.systems, queries, values, answered, note=self.note, each_query=self, system=self.system)
 
     def by_cluster(self, values: Floats) -> Floats:
-        """The means of clusters over their queries with values of all systems, as far as these have any."""
+        """Means of clusters over their queries with values of all systems that have any."""
         import numpy as np
 
         if self.clusters is None:
@@ -82,7 +82,7 @@ class Scores:
             return np.column_stack(sums) / n[:, None]
 
     def each_slice(self) -> Iterator[tuple[dict[str, Any], Scores]]:
-        """The values that name a slice, and the scores of its clusters or queries; without slices, those of all."""
+        """The values that name a slice, and the scores of its clusters or queries; without slices, all scores."""
         yield from ((names, part.of_clusters()) for names, part in self._each_slice())
 
     def _each_slice(self) -> Iterator[tuple[dict[str, Any], Scores]]:
@@ -101,7 +101,7 @@ class Scores:
             yield dict(zip(self.slices, names, strict=True)), part
 
     def index(self, system: object, option: str = "baseline") -> int:
-        """The column of a system; an error that names the nearest ones where there is none of that name."""
+        """Column of a system; an error that names the nearest ones for an unknown name."""
         if str(system) not in self.systems:
             raise OptionError.not_a_system(option, str(system), self.systems)
         return self.systems.index(str(system))
@@ -113,18 +113,18 @@ class Scores:
         return "; ".join(f"{system!r} has {', '.join(map(repr, queries))}" for system, queries in first)
 
     def n_missing(self, pair: tuple[int, int]) -> int:
-        """The number of queries that only one of two systems answered."""
+        """Number of queries that only one of two systems answered."""
         answered = (self.each_query or self).answered
         return int((answered[:, pair[0]] != answered[:, pair[1]]).sum())
 
     def left_out(self, measure: str) -> list[str]:
-        """The notes on all systems: on queries that are left out of their clusters, and the one of every row."""
+        """Notes on all systems: on queries left out of their clusters, and the one of every row."""
         n = 0 if self.each_query is None else int((~_complete(self.each_query.values[measure])).sum())
         notes = [f"left out of clusters, without a value of all systems: {n}"] if n else []
         return notes if self.note is None else [*notes, self.note]
 
     def undefined(self, measure: str, pair: tuple[int, int]) -> list[str]:
-        """The notes on a pair: those on all, and on queries that both answered, and only one has a value for."""
+        """Notes on a pair: those on all systems, and on queries that both answered and only one has a value for."""
         import numpy as np
 
         if self.each_query is not None:
@@ -144,7 +144,7 @@ class Scores:
         return tuple(self.values)
 
     def schema(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        """The types of a result: those of the slices, and its other columns."""
+        """Types of a result: those of the slices, and its other columns."""
         dtypes = self.queries.collect_schema()
         return {**{name: dtypes[name] for name in self.slices}, **columns}
 
@@ -166,11 +166,11 @@ class Scores:
         as_0: Collection[str] | None = None,
         ranges: Mapping[str, Range] | None = None,
     ) -> Iterator[Pairs]:
-        """The pairs of each slice.
+        """Pairs of each slice.
 
         A difference within the `tolerance` is a tie. In `complete` ones, only queries with values of all systems count.
         For measures that are counted `as_0`, a missing value of the first of two systems is 0 where the second has one.
-        Samples have the `ranges` of measures, or those of the catalogue.
+        Samples have the given `ranges` of measures, or the catalogue's.
         """
         for names, part in self._each_slice():
             filled = part._filled(pairs, as_0) if as_0 else part  # noqa: SLF001  # its own
@@ -200,7 +200,7 @@ class Scores:
         *,
         complete: bool,
     ) -> Pairs:
-        """The pairs of all queries; those `given` tell who lacks what, and have means as `ir.mean` adds them up."""
+        """Pairs of all queries; the `given` scores show who lacks what, and have means as `ir.mean` adds them up."""
         import numpy as np
 
         from polars_ir.statistics import significance
@@ -215,7 +215,7 @@ class Scores:
             width = getattr(ranges.get(measure) or range_of(measure), "width", math.inf)
             better = -d if is_cost(measure) else d
             of_pair = of_measure[there][:, pair]
-            # Column by column, or one query after the other.
+            # By column, or query by query.
             of_pair = np.asfortranarray(of_pair) if given is None else np.ascontiguousarray(of_pair)
             mean, baseline_mean = of_pair.mean(axis=0).tolist() if len(d) else (None, None)
             made.append(
@@ -245,9 +245,9 @@ class Scores:
         return only[1], only[0], undefined[0], undefined[1]
 
     def pairs(self, baseline: object, what: str) -> list[tuple[int, int]]:
-        """The columns of (system, baseline) to compare: every other one with the baseline, or each with each.
+        """Columns of (system, baseline) to compare: every other one with the baseline, or each with each.
 
-        A `DataError` if the systems of no pair, for a function named in the message, answered two of the same queries.
+        A `DataError` if no pair of systems answered two common queries; `what` is the function that the message names.
         """
         pairs = pairs_of(self.systems, baseline)
         for pair in pairs:
@@ -260,7 +260,7 @@ class Scores:
 
 
 def _complete(values: Floats) -> Booleans:
-    """True for the queries with values of all systems, but for those systems that have none at all."""
+    """True for the queries with values of all systems that have any."""
     import numpy as np
 
     lacking = np.isnan(values)
@@ -277,9 +277,9 @@ def scores_of(
     keys: Sequence[str] = (),
     what: str,
 ) -> Scores:
-    """The scores of the systems of a per-query frame, by the options of a function that is named in messages.
+    """Scores of the systems of a per-query frame, by the options of a function that messages name.
 
-    Of several rows of a query, which `keys` distinguish, the query is the cluster.
+    Where `keys` distinguish several rows of a query, the query is the cluster.
     """
     import numpy as np
 
@@ -335,7 +335,7 @@ def _check_slices(of: Queries, attributes: pl.DataFrame, query: pl.Series, is_fi
         raise DataError.rows("per_query", "of queries in several slices", remedy, shown.height, shown.rename(names))
 
 
-#: The systems of a frame, whether their values are known or sums of them.
+#: The systems of a frame, by values or by sums.
 PairedSystems = Scores | Sums
 
 
@@ -351,10 +351,10 @@ def paired_systems(
     common: tuple[int, str] | None = None,
     advice: str | None = None,
 ) -> PairedSystems:
-    """The systems of a frame by the options of a function: scores or, of a LazyFrame or a dict of such, sums.
+    """Systems of a frame by the options of a function: scores or, for a LazyFrame or a dict of them, sums.
 
-    `only` are the values of options that sums do for, the one to advise first; for others there is an error. `common`
-    are the fewest queries that both systems of a pair must have, and an error for fewer; `advice` is as in `sums_of`.
+    `only` lists the values of options that sums support, the recommended one first; others are an error. `common` is
+    the minimum number of common queries of a pair, and an error for fewer; `advice` is as in `sums_of`.
     """
     by, cluster, systems = (options.get(name) for name in ("by", "cluster", "systems"))
     first = next(iter(per_query.values()), None) if isinstance(per_query, Mapping) else per_query

@@ -1,4 +1,4 @@
-"""Pairs of systems on the same queries, whoever made them: differences, counts and notes."""
+"""Pairs of systems on the same queries: differences, counts and notes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Pair(NamedTuple):
     """Two systems by a measure; the sample has the differences, `run` less `baseline`, of queries with both values.
 
-    `one_sided` are the queries that only the baseline has, that only the run has, and those undefined for the run only
-    and for the baseline only.
+    `one_sided` counts the queries that only the baseline has, that only the run has, and those undefined for the run
+    only and for the baseline only.
     """
 
     measure: str
@@ -34,9 +34,9 @@ class Pair(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """The pairs of a slice, measure by measure.
+    """Pairs of a slice, measure by measure.
 
-    Of values there are also those of all systems, by measure, and the differences, a column per pair.
+    With values there are also those of all systems, by measure, and the differences, a column per pair.
     """
 
     slice: Mapping[str, Any]
@@ -46,7 +46,7 @@ class Pairs(NamedTuple):
 
 
 def pairs_of(systems: Sequence[str], baseline: object) -> list[tuple[int, int]]:
-    """The places of (system, baseline) to compare: every other one with the baseline, or each with each."""
+    """Places of (system, baseline) to compare: every other one with the baseline, or each with each."""
     if baseline is None:
         return [(system, against) for against, system in combinations(range(len(systems)), 2)]
     if str(baseline) not in systems:

@@ -1,4 +1,4 @@
-"""The rows of a plan of queries: the order that is known of them, and the rule that each is there once.
+"""Rows of a plan of queries: their known order, and the rule that each occurs once.
 
 Conventions: rows that are sorted by query are grouped as they come, so that memory holds no row per query.
 """
@@ -16,7 +16,7 @@ from polars_ir.frames.id_order import known_order
 from polars_ir.frames.kinds import collected
 from polars_ir.frames.rules import Rule, keys_perhaps, once
 
-#: The number of rows of a ranking, which must be one.
+#: Row count of a ranking, which must be one.
 ROWS = "polars_ir: rows"
 
 
@@ -29,42 +29,42 @@ def rows_of_plan(
     as_they_come: bool,
     repeated: bool,
 ) -> tuple[pl.LazyFrame, list[str]]:
-    """The rows of a plan, and the keys, the query first, that they are known to rise by if they stay as they come.
+    """Rows of a plan, and the keys, the query first, that they are sorted by if they stay as they come.
 
-    Unless they may be `repeated`, the plan fails if two of them are of the same ranking.
+    Unless rows may be `repeated`, the plan fails if two of them are of the same ranking.
     """
     order = known_order(table.all_columns(), _query_first(table.keys)) if as_they_come else []
     rows = rows.set_sorted(*order) if order else rows
     if not repeated:
         return _once(table, rows, order, measures, keys), order
     if order:
-        # A look of its own: between a scan and a group_by Polars would keep all rows for a shift.
+        # A separate pass: between a scan and a group_by Polars would keep all rows for a shift.
         rises = table.checked(_sorted(table, order), rows=table.select(*table.keys))
         collected(rises.select(pl.all().null_count()), "streaming")
     return rows, order
 
 
 def once_of_plan(table: CanonicalFrame, keys: Sequence[str], measures: Sequence[str]) -> Rule:
-    """The rule that no two rows of a plan have the same keys, whose advice names columns that may tell them apart."""
+    """The rule that no two rows of a plan have the same keys; its advice names columns that may distinguish them."""
     rule = once(table.about, keys, table.names)
     spare = keys_perhaps({name: dtype for name, dtype in table.dtypes.items() if name not in measures}, keys)
     named = " or ".join(option("by", name) for name in spare)
-    return rule._replace(fix=f"Name what tells them apart: {named}.") if spare else rule
+    return rule._replace(fix=f"Name what distinguishes them: {named}.") if spare else rule
 
 
 def _once(
     table: CanonicalFrame, rows: pl.LazyFrame, order: Sequence[str], measures: Sequence[str], keys: Sequence[str]
 ) -> pl.LazyFrame:
-    """The rows of a plan, which fails if two of them are of the same ranking, or if they are not in a known order."""
+    """Rows of a plan, which fails if two of them are of the same ranking, or if they are not in a known order."""
     keys = list(dict.fromkeys([*keys, *table.keys]))
     rule = once_of_plan(table, keys, measures)
-    # There is one of each; a maximum is taken in half the time of a first value, and as much as a row of each is kept.
+    # There is one of each; a maximum takes half the time of a first value, and keeps as much as a row of each.
     ordered = cs.numeric() | cs.boolean() | cs.temporal() | cs.string()
     values = (cs.exclude(keys) & ordered).max(), (cs.exclude(keys) - ordered).first()
     found = rows.group_by(_query_first(keys)).agg(*values, pl.len().alias(ROWS))
     # Rows without a key are an error of their own.
     several = (pl.col(ROWS) > 1) & pl.all_horizontal(pl.col(keys).is_not_null())
-    # Grouped by more keys than are in order, they are in none.
+    # Grouped by more keys than are in order, they are unordered.
     rules = [rule._replace(wrong=several), *([_sorted(table, order)] if len(order) == len(keys) else [])]
     return table.checked(*rules, rows=found).drop(ROWS)
 
@@ -74,7 +74,7 @@ def _query_first(keys: Iterable[str]) -> list[str]:
 
 
 def _sorted(table: CanonicalFrame, order: Sequence[str]) -> Rule:
-    """The rule that rows rise by some keys, as a plan says: else a query whose rows stand apart would be several."""
+    """The rule that rows are sorted by some keys, as a plan claims: a query with scattered rows would be several."""
     falls, same = pl.lit(False), pl.lit(True)
     for key in map(pl.col, order):
         falls |= same & (key < key.shift())

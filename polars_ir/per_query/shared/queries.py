@@ -1,7 +1,7 @@
-"""The queries of a per-query frame: checked, in one order, with their slices and weights, and systems side by side.
+"""Queries of a per-query frame: checked, in one order, with their slices and weights, and systems side by side.
 
 Conventions: queries are in the order of their ids, so that a mean over them is the same to the last bit whatever the
-order of the rows. Values are finite numbers or null, which means undefined; weights are numbers from 0 on. A frame in
+order of the rows. Values are finite numbers or null, which means undefined; weights are 0 or more. A frame in
 memory is checked at once, what is lazy by its plan. A query that one system lacks counts as 0 for it (`missing="zero"`)
 or is left out of what that system is part of (`"skip"`), as in `evaluate`; a pair with an undefined value is left out,
 and where only one of two systems has no value, the note of their row counts such queries. Queries of a cluster, such
@@ -37,28 +37,28 @@ if TYPE_CHECKING:
 
     Booleans = NDArray[np.bool_]
 
-#: A key that all queries share, so that a mean over all of them is added up as one over a system's is.
+#: A key shared by all queries, so that a mean over all of them is added up as one over a system's is.
 ALL = "polars_ir: all"
 
-#: The columns of weights, of the values of all measures below each other, of answered queries, of clusters and strata.
+#: Columns of weights, of the values of all measures stacked, of answered queries, of clusters and strata.
 WEIGHT, VALUE, ANSWERED = "polars_ir: weight", "polars_ir: value", "polars_ir: answered"
 CLUSTER, STRATUM = "polars_ir: cluster", "polars_ir: stratum"
 
-#: So many ids tell whether they look like variants.
+#: Number of ids that show whether they look like variants.
 LOOKED_AT = 100_000
 
-#: The queries of systems, by their names; one without a name is alone.
+#: Queries of systems, by their names; a single one without a name.
 Systems = list[tuple[str | None, pl.DataFrame]]
 
 
 @dataclass(frozen=True)
 class Queries:
-    """The queries of a per-query frame, in the order they are added up in, with their attributes.
+    """Queries of a per-query frame, in the order they are added up in, with their attributes.
 
-    `slices` are the attributes' names as their user gave them; the rows have them where `column_for` says. `systems`
-    are the columns that distinguish rows of a query, `weight` and `stratum` those of weights and strata, if there
-    are any, and `cluster` is the name of the attribute whose values the rows have as clusters. Rows that are not
-    `in_order` are added up as they come.
+    `slices` are the user's names of the attributes; the rows have them where `column_for` says. `systems` are the
+    columns that distinguish rows of a query, `weight` and `stratum` the columns of weights and strata, if any, and
+    `cluster` is the name of the attribute whose values the rows have as clusters. Rows that are not `in_order` are
+    added up as they come.
     """
 
     table: CanonicalFrame
@@ -81,7 +81,7 @@ class Queries:
         return self.rows.group_by(self.keys).agg(*figures, **named).sort(self.keys)
 
     def below_each_other(self, measures: Sequence[str]) -> Queries:
-        """The values of the measures in one column, and their names in another that distinguishes means."""
+        """Values of the measures in one column, and their names in another that distinguishes means."""
         others = filter(None, (self.weight, self.stratum))
         keys = [*self.keys, *others]
         rows = self.rows.select(*keys, pl.col(measures).cast(pl.Float64))
@@ -91,7 +91,7 @@ class Queries:
         return replace(self, rows=long, systems=[*self.systems, "measure"])
 
     def named(self, means: pl.LazyFrame, columns: Iterable[str]) -> pl.LazyFrame:
-        """These columns of means, behind their keys; slices come in order, under their names."""
+        """These columns of means, after their keys; slices come in order, under their names."""
         columns = [*self.systems, *columns]
         if not self.slices:
             return means.select(columns)
@@ -100,7 +100,7 @@ class Queries:
         return means.sort(*slices, maintain_order=True).select(*slices, *columns).rename(slices)
 
     def of_clusters(self, mean: Callable[[str], pl.Expr]) -> Queries:
-        """The clusters in the place of their queries, if there are any, with the means of their values."""
+        """Clusters instead of their queries, if there are any, with the means of their values."""
         if self.cluster is None:
             return self
         means = [mean(measure).alias(measure) for measure in self.measures]
@@ -109,25 +109,25 @@ class Queries:
         return replace(self, rows=rows.rename({CLUSTER: "query_id"}).sort("query_id"))
 
     def note(self) -> str | None:
-        """The clusters that count in the place of queries, or that queries seem to have."""
+        """Note on the clusters that count instead of queries, or that queries seem to have."""
         if self.cluster == QUERY:
             return "each query counts once, as the mean of its rows"
         if self.cluster is not None:
             return f"queries are clusters of {self.cluster!r}"
         others = sorted({*self.table.columns} - {*self.table.keys})
         if self.table.rows > LOOKED_AT:
-            # Variants of a query stand together, so that the first of many ids tell whether to look at all.
+            # Variants of a query are neighbours, so that the first of many ids show whether to look at all.
             last = self.rows.select(NUMBER).collect().to_series().sort()[LOOKED_AT]
             if note_of_structure(others, self.rows.filter(pl.col(NUMBER) <= last)) is None:
                 return None
         return note_of_structure(others, self.rows if self.table.eager else None)
 
     def each_system(self, per_query: Any, *others: str) -> Systems:
-        """The measures and slices of each system's queries, and other columns of them, in the order of their ids."""
+        """Measures and slices of each system's queries, and other columns of them, in the order of their ids."""
         columns = [*map(column_for, self.slices), *self.measures, *others]
         if not self.systems:
             return [(None, self.rows.select(columns).collect())]
-        # The systems have the order in which they came. To put the rows of each in order apart takes half the time.
+        # Systems keep their order of appearance. Sorting the rows of each separately takes half the time.
         systems = systems_of(per_query, self.table.select("run").collect())
         name = pl.col("run").cast(pl.String)
         return [(system, self.rows.filter(name == system).select(columns).collect()) for system in systems]
@@ -147,12 +147,11 @@ def queries_of(
     keys: Sequence[str] = (),
     repeated: bool = False,
 ) -> Queries:
-    """The queries of a per-query frame, with weights, and sliced by attributes; `needs` names these where it has to be.
+    """Queries of a per-query frame, with weights, and sliced by attributes; `needs` names those that it must have.
 
-    `what` is a function that needs the rows in memory, and some of them, for messages; it may need `several` systems.
-    The `keys` distinguish rows of a query and system, as do the columns that are named where queries repeat. Rows of a
-    plan may be `repeated` for a caller who counts them; of a plan without weights, clusters and strata they are in no
-    order.
+    `what` names, in messages, a function that needs some rows in memory; it may need `several` systems. `keys`
+    distinguish rows of a query and system, as do the columns that are named where queries repeat. Rows of a plan may be
+    `repeated` for a caller that counts them; in a plan without weights, clusters and strata they are unordered.
     """
     plain = weights is None and by is None and cluster is None and strata is None
     named = () if plain else _named_in(weights, by, cluster, strata)
@@ -163,7 +162,7 @@ def queries_of(
     as_given, table = table, with_keys(table, keys) if keys else table
     if what:
         _check_some(table, what, several=several)
-    # Attributes of another frame are joined, and what has weights is sorted.
+    # Attributes of another frame are joined, and rows with weights are sorted.
     comes = plain or (weights is None and cluster is None and strata is None and bool(named))
     rows, is_ordered = table.checked(*_rules(table, names)), False
     order: list[str] = []
@@ -172,7 +171,7 @@ def queries_of(
         rows, order = rows_of_plan(table, rows, names, named_keys, as_they_come=comes, repeated=repeated)
     else:
         frame = numbered(rows.collect(engine="in-memory"), "query_id")
-        # Of many rows in no order the first show it.
+        # Among many unordered rows the first ones show it.
         is_ordered = frame.height > MANY and all(_are_in_order(part, systems) for part in (frame.head(MANY), frame))
         if not is_ordered and may_repeat(frame.lazy().select(NUMBER, *systems)):
             if named_keys and not keys:
@@ -192,10 +191,10 @@ def queries_of(
         rows, weight = _with_weights(table, rows, aligned_series("weights", weights, per_query)), WEIGHT
     if by is not None or needs:
         rows, slices = with_attributes(table, rows, aligned_series(needs or "by", by, per_query), needs or "by")
-        # -0.0 is 0.0, and so in one slice with it.
+        # -0.0 equals 0.0, and belongs to its slice.
         value = cs.by_name(*map(column_for, slices)) & cs.float()
         rows = rows.with_columns(pl.when(value == 0).then(value.abs()).otherwise(value))
-    # The values of a system are added up in the order of their queries, wherever those of others stand.
+    # The values of a system are added up in the order of their queries, wherever other systems' rows are.
     in_order = table.eager or weight is not None or clustered_by is not None or stratum is not None
     if in_order and (several or not is_ordered):
         rows = rows.sort(NUMBER if table.eager else "query_id")
@@ -206,7 +205,7 @@ def queries_of(
 
 
 def sampled(per_query: Any, options: Mapping[str, Any]) -> Queries:
-    """The queries as a sample, by the options of a function that estimates means; it warns of unlike ones."""
+    """Queries as a sample, by the options of a function that estimates means; warns of mixed provenance."""
     named = {name: options[name] for name in ("by", "weights", "cluster", "strata") if name in options}
     queries = queries_of(per_query, **named)
     warn_of_attributes(queries.table, queries.measures)
@@ -216,7 +215,7 @@ def sampled(per_query: Any, options: Mapping[str, Any]) -> Queries:
 
 
 def _are_in_order(rows: pl.DataFrame, systems: Sequence[str]) -> bool:
-    """True if rows are in the order of queries, or those of each system are and stand together; each is there once."""
+    """True if rows are in the order of queries, or each system's are contiguous and ordered, and each occurs once."""
     numbers = rows[NUMBER]
     falls = numbers <= numbers.shift()
     if not systems:
@@ -240,13 +239,13 @@ def _check_some(table: CanonicalFrame, what: str, *, several: bool) -> None:
 
 
 def _named_in(*options: Any) -> list[str]:
-    """The columns of per_query that are named as slices, weights, clusters or strata, and are no measures then."""
+    """Columns of per_query named as slices, weights, clusters or strata, which are then no measures."""
     lists = [[option] if isinstance(option, str) else option for option in options]
     return [name for names in lists if isinstance(names, (list, tuple)) for name in names]
 
 
 def _rules(table: CanonicalFrame, measures: Iterable[str]) -> Iterator[Rule]:
-    """The rules of rows: ids, and values that sums of squares can be made of."""
+    """Rules of rows: ids, and values whose squares can be summed."""
     for key in table.keys:
         fix = Fix("Leave them out", Code.without_nulls("per_query", table.names[key]))
         yield Rule(pl.col(key).is_null(), f"whose {table.names[key]!r} is null", fix)
@@ -266,7 +265,7 @@ def _rules(table: CanonicalFrame, measures: Iterable[str]) -> Iterator[Rule]:
 def _with_one(
     table: CanonicalFrame, rows: pl.LazyFrame, attribute: Any, option: str, column: str
 ) -> tuple[pl.LazyFrame, str]:
-    """The rows with one attribute of every query in a column of ours, and its name."""
+    """Rows with one attribute of every query in a column of ours, and its name."""
     rows, (name, *others) = with_attributes(table, rows, attribute, option)
     if others:
         raise ColumnError(f"must be one column; got {', '.join(map(repr, [name, *others]))}.", about=option)
@@ -274,7 +273,7 @@ def _with_one(
 
 
 def _with_weights(table: CanonicalFrame, rows: pl.LazyFrame, weights: Any) -> pl.LazyFrame:
-    """The rows with the weight of every query."""
+    """Rows with the weight of every query."""
     rows, name = _with_one(table, rows, weights, "weights", WEIGHT)
     dtype = rows.select(WEIGHT).collect_schema().dtypes()[0]
     if not dtype.is_numeric():
@@ -284,7 +283,7 @@ def _with_weights(table: CanonicalFrame, rows: pl.LazyFrame, weights: Any) -> pl
     rule = Rule(
         ~pl.col(WEIGHT).is_between(0, LARGEST),
         f"whose weight is below 0 or beyond {LARGEST:g}",
-        "Weights are numbers from 0 on; 0 leaves a query out.",
+        "Weights are 0 or more; 0 leaves a query out.",
     )
     rows = rows.with_columns(pl.col(WEIGHT).cast(pl.Float64))
     rows = table.checked(rule, rows=rows, names={WEIGHT: name})
@@ -294,7 +293,7 @@ def _with_weights(table: CanonicalFrame, rows: pl.LazyFrame, weights: Any) -> pl
 
 
 def _with_strata(table: CanonicalFrame, rows: pl.LazyFrame, strata: Any) -> pl.LazyFrame:
-    """The rows with the stratum of every query."""
+    """Rows with the stratum of every query."""
     rows, name = _with_one(table, rows, strata, "strata", STRATUM)
     if table.rows:
         sizes = rows.group_by(*filter("query_id".__ne__, table.keys), STRATUM).len().filter(len=1)
@@ -305,7 +304,7 @@ def _with_strata(table: CanonicalFrame, rows: pl.LazyFrame, strata: Any) -> pl.L
 
 
 def _with_clusters(table: CanonicalFrame, rows: pl.LazyFrame, clusters: Any) -> tuple[pl.LazyFrame, str]:
-    """The rows with the cluster of every query, and what clusters are called."""
+    """Rows with the cluster of every query, and the name of the clusters."""
     rows, name = _with_one(table, rows, clusters, "cluster", CLUSTER)
     if table.rows:
         strata = [STRATUM] if STRATUM in rows.collect_schema() else []
@@ -325,7 +324,7 @@ def _with_clusters(table: CanonicalFrame, rows: pl.LazyFrame, clusters: Any) -> 
 
 
 def check_names(slices: Iterable[str], columns: Iterable[str]) -> None:
-    """Raise a `ColumnError` for a column of slices or a key that is called like another one of the result."""
+    """Raise a `ColumnError` for a column of slices or a key with the name of a column of the result."""
     if clash := set(slices).intersection(columns):
         raise ColumnError(
             f"a key or a column of slices may not be called {min(clash)!r}, like one of the result.",
@@ -334,6 +333,6 @@ def check_names(slices: Iterable[str], columns: Iterable[str]) -> None:
 
 
 def systems_of(per_query: Any, rows: pl.DataFrame) -> list[str]:
-    """The names of the systems: sorted or, if they came in a dict, which somebody put in order, in its order."""
+    """Names of the systems: sorted or, if they came in a dict, in its order."""
     systems = rows["run"].cast(pl.String).unique(maintain_order=True).to_list()
     return systems if isinstance(per_query, Mapping) else sorted(systems)

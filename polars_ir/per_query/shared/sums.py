@@ -1,9 +1,8 @@
 """Sums over the rows of a plan, wherever these are: an executor of queries, and the moments of slices.
 
-Conventions: sums are of a partition's own mean, and put together by it (Chan, Golub & LeVeque 1983,
-https://doi.org/10.1080/00031305.1983.10483115), so that nothing cancels: figures are those of the values to within
-1e-12 of them (of three million 1e-11: each is added with a rounding). What is added up in another order promises no
-bits.
+Conventions: each partition sums deviations from its own mean, and partitions are merged by their means (Chan, Golub &
+LeVeque 1983, https://doi.org/10.1080/00031305.1983.10483115), so that nothing cancels: figures agree with those of the
+values to within 1e-12 (1e-11 for three million, since each addition rounds). Sums in another order promise no bits.
 """
 
 from __future__ import annotations
@@ -27,21 +26,21 @@ from polars_ir.per_query.shared.queries import ALL, Queries
 if TYPE_CHECKING:
     from polars_ir.statistics.samples import Moments
 
-#: A function of the rows of a partition, or of all, whose results are put together by `ALL` and the slices.
+#: A function of the rows of a partition, or of all, whose results are merged by `ALL` and the slices.
 Query = Callable[[pl.LazyFrame], pl.LazyFrame]
 
-#: The queries that sums are made of where there are clusters.
+#: The queries that are summed where there are clusters.
 MEANS_OF_CLUSTERS = "the means of clusters, by a group_by of them, as queries"
 
-#: The number of rows that a query has.
+#: Row count of a query.
 ROWS = "rows"
 
-#: The advice on queries that come again in stretches of time.
+#: Advice on queries that recur in periods.
 COME_AGAIN = "Keep one of each; or, as queries that come again are compared with their own values, collect it first"
 
 
 class WideSchema(Protocol):
-    """The columns of the row of a query."""
+    """Columns of the row of a query."""
 
     def wide(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """A row per query, with its id."""
@@ -49,21 +48,21 @@ class WideSchema(Protocol):
 
 
 class Executor(NamedTuple):
-    """The rows of a plan, wherever they are: runs queries over them as they are, or over a row per query.
+    """Executor of queries over the rows of a plan, wherever they are: over the rows themselves, or a row per query.
 
-    The row per query is kept for other queries, or not.
+    The row per query can be kept for later queries.
     """
 
     of_rows: Callable[[Query], pl.DataFrame]
     of_queries: Callable[[WideSchema, Query, bool], pl.DataFrame]
 
 
-#: The maker of an executor, by the rows that a plan has or stands for.
+#: Maker of an executor, by the rows that a plan has or stands for.
 Source = Callable[[Queries], Executor]
 
 
 def locally(queries: Queries) -> Executor:
-    """The executor of a plan, read for each query but for those that keep a row per query."""
+    """Executor of a plan, which is read for each query but for those that keep a row per query."""
     kept: dict[WideSchema, pl.DataFrame] = {}
 
     def of_queries(schema: WideSchema, query: Query, keep: bool) -> pl.DataFrame:  # noqa: FBT001  # ours
@@ -75,7 +74,7 @@ def locally(queries: Queries) -> Executor:
 
 
 def ends_of(rows: pl.LazyFrame, keys: Sequence[str], measures: Sequence[str]) -> pl.LazyFrame:
-    """The lowest and the highest value of each measure by some keys: a row for each `measure`, by its place."""
+    """Lowest and highest value of each measure by some keys: a row for each `measure`, by its place."""
     columns = {str(place): pl.col(measure).cast(pl.Float64) for place, measure in enumerate(measures)}
     figures = {f"lowest {place}": value.min() for place, value in columns.items()}
     figures |= {f"highest {place}": value.max() for place, value in columns.items()}
@@ -86,7 +85,7 @@ def ends_of(rows: pl.LazyFrame, keys: Sequence[str], measures: Sequence[str]) ->
 def _by_measure(
     found: pl.LazyFrame, keys: Sequence[str], measures: Sequence[str], names: Iterable[str], **others: pl.Expr
 ) -> pl.LazyFrame:
-    """Figures in columns called by the place of their measure, as a row for each measure."""
+    """Figures in columns named by the place of their measure, as a row for each measure."""
     return pl.concat(
         found.select(*keys, *(pl.col(f"{name} {place}").alias(name) for name in names), measure=pl.lit(place), **others)
         for place in range(len(measures))
@@ -95,9 +94,9 @@ def _by_measure(
 
 @dataclass(frozen=True)
 class SliceSchema:
-    """The row of a query and system; `attributes` are the columns of slices, `shifts` those of measures.
+    """Row of a query and system; `attributes` are the columns of slices, `shifts` those of measures.
 
-    Values of attributes are texts, or times, of which stretches are as long as `every` says.
+    Values of attributes are texts, or times, cut into periods of the length `every`.
     """
 
     measures: tuple[str, ...]
@@ -118,7 +117,7 @@ class SliceSchema:
         return rows.group_by("query_id", *self.systems).agg(*values, attributes, pl.len().alias(ROWS))
 
     def moments(self, wide: pl.LazyFrame) -> pl.LazyFrame:
-        """The moments of the slices of each attribute, by its place and that of the measure."""
+        """Moments of the slices of each attribute, by its place and that of the measure."""
         times = [pl.col(self.attributes).dt.truncate(self.every)] if self.every else []
         rows = wide.with_columns(times if self.of_times else as_texts(self.attributes))
         shared = {"queries": pl.len().cast(pl.Int64), "repeated": (pl.col(ROWS) > 1).any()}
@@ -135,7 +134,7 @@ class SliceSchema:
             figures |= {f"{name} {place}": figure for name, figure in of_measure.items()}
         found = []
         for place, attribute in enumerate(self.attributes):
-            # At once, as rows that are read by several are kept for the slower.
+            # At once, as rows read by several plans are kept for the slower one.
             slices = rows.group_by(*self.systems, value=pl.col(attribute)).agg(**figures, **shared)
             keys = [*self.systems, "value", *shared]
             names = ("n", "mean", "squares", "lowest", "highest")
@@ -149,22 +148,22 @@ class SliceSchema:
 
 
 def as_texts(columns: Sequence[str]) -> list[pl.Expr]:
-    """The values of attributes as texts."""
+    """Values of attributes as texts."""
     chosen, without_text = cs.by_name(*columns), cs.duration() | cs.binary()
     texts = [(chosen & cs.duration()).dt.to_string(), (chosen & cs.binary()).bin.encode("hex")]
     return [*texts, (chosen - without_text).cast(pl.String)]
 
 
-#: The moments of each value of an attribute, by system, attribute and measure.
+#: Moments of each value of an attribute, by system, attribute and measure.
 OfSlices = Mapping[tuple[str | None, str, str], Mapping[Any, "Moments"]]
 
 
 def slice_moments(
     queries: Queries, source: Source | None, *, of_times: bool = False, every: str | None = None
 ) -> tuple[OfSlices, pl.DataFrame]:
-    """The moments of the slices of each attribute, and the number of `queries` of each `value` of the first one.
+    """Moments of the slices of each attribute, and the number of `queries` of each `value` of the first one.
 
-    They are slices of texts, or stretches `of_times`.
+    The slices are texts or, with `of_times`, periods.
     """
     from polars_ir.statistics.samples import Moments
 
@@ -194,7 +193,7 @@ def slice_moments(
 
 
 def _shifts(queries: Queries, executor: Executor) -> tuple[float, ...]:
-    """The shifts of the measures, for which those of no known range are read once more."""
+    """Shifts of the measures; those of unknown range are read once more for them."""
     unknown = [name for name in queries.measures if range_of(name) is None]
     if not unknown:
         return (0.0,) * len(queries.measures)

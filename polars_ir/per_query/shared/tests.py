@@ -1,6 +1,6 @@
-"""The tests of systems and of groups of queries: a record for each paired one, and the correction for their number.
+"""Tests of systems and of groups of queries: a record for each paired one, and the correction for their number.
 
-Conventions: what computes them is imported when it is used: it needs an extra.
+Conventions: implementations are imported when used, since they need an extra.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ import polars as pl
 from polars_ir.errors import OptionError
 from polars_ir.language.options import check, one_of, or_none
 
-#: The intervals of a median, which need not hold the mean.
+#: Intervals of a median, which need not hold the mean.
 OF_MEDIANS = ("median", "hodges-lehmann")
 
-#: Up to so many queries, tests of the mean but `"auto"` reject too often where differences are skewed, and the note.
+#: Number of queries up to which tests of the mean but `"auto"` reject too often for skewed differences, and the note.
 FEW = 10
-OF_FEW = f"of {FEW} queries or fewer, skewed differences are told apart too often: compare(test='auto') holds"
+OF_FEW = f"of {FEW} queries or fewer, skewed differences are significant too often: compare(test='auto') holds"
 
 
 class PairedTest(NamedTuple):
-    """A test of `significance.PAIRED`: its name in papers, the interval that goes with it, and what it needs.
+    """A test of `significance.PAIRED`: its name in papers, its interval, and its requirements.
 
-    One `of_all` allows for the number of comparisons by itself; a `complete` one takes only queries for which all
-    systems have a value, and makes its own intervals; of a `resampled` one p has a lowest value.
+    An `of_all` test allows for the number of comparisons by itself; a `complete` one takes only queries for which all
+    systems have a value, and makes its own intervals; for a `resampled` one p has a lowest value.
     """
 
     name: str
@@ -37,17 +37,17 @@ class PairedTest(NamedTuple):
 
     @property
     def interval_of_mean(self) -> str | None:
-        """The interval to draw beside a mean difference, where that of the test is of a median; else its own."""
+        """The interval to draw beside a mean difference, where the test's own is of a median; else its own."""
         return "t" if self.interval in OF_MEDIANS else None
 
     def corrected(self, correction: str | None) -> str:
-        """Its name, and that of the correction where one is made."""
+        """Its name, and that of the correction, if any."""
         return self.name if self.of_all or correction is None else f"{self.name}, {correction}"
 
 
 Test = Literal["t", "auto", "wilcoxon", "sign", "randomisation", "bootstrap", "tukey", "max-t"]
 
-#: Tests by the names that other tools have for them.
+#: Tests by their names in other tools.
 TESTS_ELSEWHERE = {
     **dict.fromkeys(("ttest", "t-test", "ttest_rel", "paired-t", "paired t-test", "student"), "t"),
     **dict.fromkeys(("fisher", "permutation", "randomization"), "randomisation"),
@@ -71,7 +71,7 @@ TESTS = {
 
 
 def check_correction(correction: object) -> None:
-    """Raise an `OptionError` unless this is a correction by one of its names, or None."""
+    """Raise an `OptionError` unless this is a known name of a correction, or None."""
     from polars_ir.statistics.significance import MAIN_CORRECTIONS, is_correction
 
     if is_correction(correction):
@@ -96,8 +96,7 @@ def tested(
 ) -> pl.DataFrame:
     """The comparisons with their p corrected, in families of a measure or of all; `significant` names the verdict.
 
-    Where p is of so many resamples, the note says of one that could not be lower that this is why it is not
-    significant.
+    Where a p of resamples could not be lower, the note gives this as the reason why it is not significant.
     """
     from polars_ir.statistics.significance import corrected
 
