@@ -26,10 +26,9 @@ from polars_ir.per_query.shared.options import (
     Testing,
     Tying,
 )
-from polars_ir.reports.experiment import Reporting
 from polars_ir.reports.report import Report
 from polars_ir.runs.norms import Norm
-from polars_ir.runs.options import Evaluating, Explaining, Judging, Selecting, Showing
+from polars_ir.runs.options import Evaluating, Explaining, Judging, Reporting, Selecting, Showing
 from polars_ir.runs.rerank_gain import RerankGain
 
 _FrameT_co = TypeVar("_FrameT_co", covariant=True)

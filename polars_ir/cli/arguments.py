@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from polars_ir.language.catalog import CATALOG
 from polars_ir.language.options import options_of
-from polars_ir.runs.options import Evaluating
+from polars_ir.runs.options import Evaluating, Reporting
 
 if TYPE_CHECKING:
     from polars_ir.files.finding.file import File
@@ -246,8 +246,7 @@ def compare(command: argparse.ArgumentParser) -> None:
 
 def gate(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    from polars_ir.per_query.assert_no_worse import INCONCLUSIVE
-    from polars_ir.per_query.shared.options import Gating
+    from polars_ir.per_query.shared.options import INCONCLUSIVE, Gating
 
     command.add_argument("new", help="a file of evaluate --per-query for one system; with --qrels, its run")
     command.add_argument("old", help="the same for the system before the change")
@@ -283,8 +282,6 @@ def ends(text: str) -> tuple[str, tuple[float, float]]:
 
 def report(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    from polars_ir.reports.experiment import Reporting
-
     add_judged_runs(command)
     add_measures(command, required=False)
     command.add_argument("--baseline", metavar="SYSTEM", help="the system that the others are compared with")

@@ -13,10 +13,7 @@ from polars_ir.language.names import canonical_name
 from polars_ir.language.options import any_number, check, one_of, public
 from polars_ir.per_query.gate import as_text, gate
 from polars_ir.per_query.shared.measures import by_column, range_of
-from polars_ir.per_query.shared.options import Gating
-
-#: What becomes of a change of which these queries can not tell.
-INCONCLUSIVE = ("fail", "warn", "pass")
+from polars_ir.per_query.shared.options import INCONCLUSIVE, Gating
 
 #: The verdict of a mean beyond its floor.
 BEYOND = "below its floor"

@@ -11,8 +11,9 @@ from polars_ir.language.kinds import kind_of
 from polars_ir.language.names import column_of
 from polars_ir.per_query.mean import mean
 from polars_ir.reports.content import Doubts, Finding
-from polars_ir.reports.experiment import Experiment, Reporting
+from polars_ir.reports.experiment import Experiment
 from polars_ir.runs.evaluate import evaluate_collected
+from polars_ir.runs.options import Reporting
 from polars_ir.runs.validate import FINDINGS, ROWS, SEVERITIES, TYPES, UNJUDGED, finding, validate
 
 #: The rows of runs, beyond which bounds take longer than all the rest.

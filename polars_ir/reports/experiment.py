@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -11,23 +11,16 @@ from polars_ir.errors import DataError, MeasureError
 from polars_ir.frames.table import labelled_table, run_table
 from polars_ir.language.kinds import DOCUMENTS, kind_of
 from polars_ir.language.names import Measures, ResolvedMeasure, is_cost, resolve
-from polars_ir.language.options import options_of
 from polars_ir.runs.alternatives import check_number, cutoff_of, frames_of, in_memory
 from polars_ir.runs.evaluate import evaluate_collected
 from polars_ir.runs.judgments import judgments
-from polars_ir.runs.options import Evaluating, Judging, Missing
+from polars_ir.runs.options import Reporting
 
 #: What is counted of each ranking besides: the documents retrieved, and the share of unjudged ones in the top 10.
 COUNTS = ["NumRet", "unj@10"]
 
 #: The cutoffs at which the first measure is drawn, beside its own, down to the end of the longest ranking.
 CUTOFFS = (1, 3, 10, 30, 100)
-
-
-class Reporting(Judging, total=False):
-    """The options of a report: those of its evaluation."""
-
-    missing: Annotated[Missing, options_of(Evaluating)["missing"]]
 
 
 class Experiment(NamedTuple):

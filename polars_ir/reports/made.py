@@ -11,8 +11,8 @@ import polars as pl
 
 from polars_ir.language.options import options_of
 from polars_ir.reports.content import Made
-from polars_ir.reports.experiment import Reporting
 from polars_ir.reports.rankings import N_QUERIES
+from polars_ir.runs.options import Reporting
 
 #: The packages that make the figures.
 PACKAGES = ("polars_ir", "polars", "numpy", "scipy", "statsmodels")

@@ -16,9 +16,10 @@ from polars_ir.errors import IRError
 from polars_ir.language.names import resolve_one
 from polars_ir.per_query.difficulty import hardest
 from polars_ir.reports.content import Documents, Rankings
-from polars_ir.reports.experiment import Experiment, Reporting
+from polars_ir.reports.experiment import Experiment
 from polars_ir.runs.alternatives import cutoff_of
 from polars_ir.runs.explain import explain, with_text
+from polars_ir.runs.options import Reporting
 
 #: The documents of a ranking that are shown, unless the measure has a lower cutoff, and those that are looked up.
 DEPTH, LOOKED_UP = 10, 100

@@ -33,12 +33,13 @@ from polars_ir.per_query.worst_slices import worst_slices
 from polars_ir.reports.answer import answer, plain, rows_of, verdict
 from polars_ir.reports.content import Columns, Content, Cutoffs, Queries, Slice, Tested
 from polars_ir.reports.doubts import doubts_of
-from polars_ir.reports.experiment import Experiment, Reporting, evaluated, order_of
+from polars_ir.reports.experiment import Experiment, evaluated, order_of
 from polars_ir.reports.made import made_of
 from polars_ir.reports.markdown import markdown
 from polars_ir.reports.page import framed, page
 from polars_ir.reports.rankings import LONGEST_TEXT, N_QUERIES, rankings_of
 from polars_ir.runs.explain import with_text
+from polars_ir.runs.options import Reporting
 from polars_ir.runs.selection import selected
 
 #: The measures of a report for which none are named.

@@ -11,13 +11,13 @@ from polars_ir.errors import OptionError
 from polars_ir.language.names import Measures
 from polars_ir.language.options import options_of, public
 from polars_ir.reports.content import Content, Rankings
-from polars_ir.reports.experiment import Experiment, Reporting
+from polars_ir.reports.experiment import Experiment
 from polars_ir.reports.rankings import documents_of
 from polars_ir.reports.report import Report, reported
 from polars_ir.runs.alternatives import Frames, cutoff_of, one_measure
 from polars_ir.runs.diff import SIDES, of_one_system
 from polars_ir.runs.explain import explain, ids_of
-from polars_ir.runs.options import Showing
+from polars_ir.runs.options import Reporting, Showing
 
 
 @public(Showing)

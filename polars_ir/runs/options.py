@@ -19,6 +19,7 @@ from polars_ir.language.options import (
     columns,
     is_whole,
     one_of,
+    options_of,
     or_none,
     truth,
 )
@@ -199,6 +200,12 @@ class Judging(TypedDict, total=False):
     judged_only: JudgedOnly
     exclude: Exclude
     duplicates: Duplicates
+
+
+class Reporting(Judging, total=False):
+    """The options of a report: those of its evaluation."""
+
+    missing: Annotated[Missing, options_of(Evaluating)["missing"]]
 
 
 class Explaining(Judging, total=False):

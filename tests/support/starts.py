@@ -13,7 +13,10 @@ import sys
 STARTS = {
     "--version": 71,
     "evalute": 71,
-    "evaluate --nope": 117,
+    "evaluate --nope": 106,
+    "fuse --nope": 126,
+    "report --nope": 106,
+    "gate --nope": 109,
     "evaluate no.qrels no.run -m AP": 166,
 }
 

@@ -65,10 +65,9 @@ NAMED = {
         "Averaging, Comparing, Discriminating, Gating, Grouping, Marking, Ranking, RankingBySlice, Risking, Slicing, "
         "Summarizing, Testing, Tying"
     ),
-    "polars_ir.reports.experiment": "Reporting",
     "polars_ir.reports.report": "Report",
     "polars_ir.runs.norms": "Norm",
-    "polars_ir.runs.options": "Evaluating, Explaining, Judging, Selecting, Showing",
+    "polars_ir.runs.options": "Evaluating, Explaining, Judging, Reporting, Selecting, Showing",
     "polars_ir.runs.rerank_gain": "RerankGain",
 }
 

@@ -23,10 +23,10 @@ from polars_ir.cli.inputs import (
 )
 from polars_ir.errors import FileError, OptionError, nearest
 from polars_ir.language.options import check, one_of, options_of
-from polars_ir.per_query.assert_no_worse import INCONCLUSIVE, with_floors
+from polars_ir.per_query.assert_no_worse import with_floors
 from polars_ir.per_query.gate import gate
 from polars_ir.per_query.gate import status as exit_status
-from polars_ir.per_query.shared.options import Gating
+from polars_ir.per_query.shared.options import INCONCLUSIVE, Gating
 
 #: The exit status where too few queries can not tell.
 UNDECIDED = 3

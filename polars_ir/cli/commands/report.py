@@ -29,8 +29,8 @@ from polars_ir.files.finding.copies import STDIN
 from polars_ir.files.finding.sources import resolve
 from polars_ir.frames.roles import find
 from polars_ir.language.options import options_of
-from polars_ir.reports.experiment import Reporting
 from polars_ir.reports.report import Report, report
+from polars_ir.runs.options import Reporting
 
 #: The calls that read the tables of texts, by the ending of their files; ids stay as they are written.
 READERS = {
