@@ -177,7 +177,7 @@ class IRNamespace(Generic[_FrameT_co]):
     def coverage(
         self, qrels: Any, *, k: int = 10, by: str | Sequence[str] | None = None, **options: Unpack[Selecting]
     ) -> _FrameT_co:
-        """The numbers that tell whether a run and its judgments meet: one row per system, also of a plan."""
+        """Overlap of a run and its judgments in numbers: one row per system, also of a plan."""
     def dcg(
         self,
         qrels: Any = None,
@@ -191,7 +191,7 @@ class IRNamespace(Generic[_FrameT_co]):
     ) -> _FrameT_co:
         """Discounted cumulated gain of the first k documents."""
     def deduplicate(self, *, by: str | Sequence[str] | None = None) -> _FrameT_co:
-        """The run with the best-scored of the rows that have the same document of a query."""
+        """The run with the best-scored row of each document of a query."""
     def diff(
         self,
         run_b: Any,
@@ -451,7 +451,7 @@ class IRNamespace(Generic[_FrameT_co]):
     def missing_evidence(
         self, qrels: Any, k: int = 5, *, by: str | Sequence[str] | None = None, **options: Unpack[Selecting]
     ) -> _FrameT_co:
-        """The groups of evidence of which the first `k` documents hold none, each with its document that stands highest."""
+        """The groups of evidence without a document among the first `k`, each with its highest-ranked document."""
     def n_nonrelevant_judged_retrieved(
         self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
@@ -590,7 +590,7 @@ class IRNamespace(Generic[_FrameT_co]):
     ) -> _FrameT_co:
         """Partial AUC and precision: the pairs in the right order of the first k relevant documents and the first k others."""
     def pool(self, *, depth: int) -> _FrameT_co:
-        """The pool: the documents among the first `depth` of any system, which are those to judge."""
+        """The pool: the documents to judge, among the first `depth` of any system."""
     def power(
         self,
         measures: Measures | None = None,
@@ -719,15 +719,15 @@ class IRNamespace(Generic[_FrameT_co]):
     def rerank(
         self, scores: Any, *, depth: int | None = None, unscored: Literal["below", "drop"] = "below"
     ) -> _FrameT_co:
-        """The run in the order of other scores, as a second stage gives them."""
+        """The run in the order of other scores, as by a second stage."""
     def rerank_gain(
         self, reranked: Any, qrels: Any, measure: Any = "nDCG@10", *, depth: int = 100, k: int = 10
     ) -> RerankGain[_FrameT_co]:
-        """The gain of reranking over the first order, and beside that of the best order of the same candidates."""
+        """Gain of reranking over the first order, beside that of the best order of the same candidates."""
     def reusability(
         self, qrels: Any, measure: Measures, *, by: Mapping[str, str] | None = None, depth: int | None = 100
     ) -> _FrameT_co:
-        """The mean of each system without the judgments that it alone brought to the pool: a row per system."""
+        """Mean of each system without the judgments that it alone brought to the pool: a row per system."""
     def robustness(self, by: str | Any) -> _FrameT_co:
         """Mean and worst value of every measure over the variants of a query: one row per base query and measure."""
     def scaled_dcg(
@@ -763,7 +763,7 @@ class IRNamespace(Generic[_FrameT_co]):
     ) -> Report:
         """Two rankings of a query next to each other: grades, contributions, and ranks in the other ranking."""
     def similarity(self, other: Any = None, *, k: int = 10, p: float = 0.9) -> _FrameT_co:
-        """The similarity of the lists of two systems: a row per pair of systems and query that both answered."""
+        """Similarity of the lists of two systems: a row per pair of systems and query that both answered."""
     def skip_first(self, n: int = 1) -> _FrameT_co:
         """Every ranked list without its first `n` documents, as in retrieval where the query is in the collection itself."""
     def subtopic_recall(
@@ -815,7 +815,7 @@ class IRNamespace(Generic[_FrameT_co]):
     def update(
         self, run: Any, qrels: Any, measures: Measures, *, changed_only: bool = False, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
-        """The figures of a run as they are now, of which only those are evaluated that are not as they were stored."""
+        """Current figures of a run, evaluating only those that differ from the stored ones."""
     def user_model(
         self,
         qrels: Any = None,
@@ -840,7 +840,7 @@ class IRNamespace(Generic[_FrameT_co]):
     def validate(
         self, qrels: Any, *, by: str | Sequence[str] | None = None, only: str | Sequence[str] | None = None
     ) -> _FrameT_co:
-        """The oddities of a run and its judgments: one row per finding, none where nothing is odd."""
+        """Anomalies of a run and its judgments: one row per finding, none for clean tables."""
     def worst_slices(
         self, by: Any, measures: Measures | None = None, *, baseline: str | None = None, **options: Unpack[Slicing]
     ) -> _FrameT_co:

@@ -1,7 +1,7 @@
-"""A measure of rankings, or of judgments, that differ a little from the real ones: many such alternatives at once.
+"""A measure of many alternatives to the real rankings or judgments, each slightly different, at once.
 
-Conventions: an alternative is a row with the ids of the rankings it is about, and the relation of these is repeated for
-it. How many rows that makes at a time is limited, by taking the alternatives in parts.
+Conventions: an alternative is a row with the ids of the rankings it concerns, whose relation is repeated for it.
+Alternatives are taken in chunks, which limits the number of rows at a time.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from polars_ir.language.names import Measures, ResolvedMeasure, resolve_one
 from polars_ir.language.words import Ties
 from polars_ir.runs.warnings import warn_of_grades
 
-#: The most rows that the alternatives of one part make.
+#: Maximum number of rows that the alternatives of a chunk make.
 MOST_ROWS = 250_000
 
-#: True of the rows that `evaluate` measures: of judged documents or, if the measure reads the run, of all.
+#: True for the rows that `evaluate` measures: judged documents or, if the measure reads the run, all.
 MEASURED = "polars_ir: measured"
 
-#: Round differences of two values to this many decimals.
+#: Decimals that differences of two values are rounded to.
 DECIMALS = 15
 
 #: A run in any form as Polars frames.
@@ -42,7 +42,7 @@ Frames = pl.DataFrame | pl.LazyFrame | dict[str, pl.DataFrame | pl.LazyFrame]
 def one_measure(measure: Measures, what: str, qrels: object = (), *, of_parts: bool = True) -> ResolvedMeasure:
     """The one measure of a call of `what`; an error for several, and for one that is not of a query's documents.
 
-    It may be one `of_parts` of documents, such as subtopics; where `what` needs qrels, None in their place is an error.
+    It may be of subtopics and the like with `of_parts`; where `what` needs qrels, None instead of them is an error.
     """
     measured = resolve_one(measure, what)
     kind = kind_of(measured.expression)
@@ -71,7 +71,7 @@ def frames_of(run: Any) -> Frames:
 
 
 def in_memory(runs: Frames) -> Frames:
-    """The runs with their rows, which are read more than once, and shown where they can not be evaluated."""
+    """The runs with their rows, which are read more than once, and shown where they cannot be evaluated."""
     if isinstance(runs, dict):
         return {system: frame.lazy().collect() for system, frame in runs.items()}
     return runs.lazy().collect()
@@ -93,7 +93,7 @@ def relation_of(
     judged_only: bool = False,
     by: Sequence[str] = (),
 ) -> tuple[RunAndQrels, pl.LazyFrame]:
-    """The relation with all documents, judged or not, and whether the measure is one of them all (`MEASURED`)."""
+    """The relation with all documents, judged or not, and whether the measure reads them all (`MEASURED`)."""
     needs = needs_of([measure], ties=ties, judged_only=judged_only, unjudged=True, by=by)._replace(whole=True)
     pair, relation = judged_relation(run, qrels, [measure], needs)
     relation = of_systems(relation, pair)
@@ -104,7 +104,7 @@ def relation_of(
     measured = pl.lit(True) if of_all else pl.col("relevance").is_not_null() | pl.col("rank").is_null()
     relation = reordered(relation, pair.keys, ties)
     check_number(measure, grouped(relation, pair, [measure], undefined=None).collect_schema())
-    # Columns that nothing reads may be called as some that are made of the relation.
+    # Unread columns may have the names of columns computed from the relation.
     read = {*pair.keys, *pair.splits, *RELATION, *measure.expression.meta.root_names()}
     return pair, relation.select(cs.by_name(*read, require_all=False), measured.alias(MEASURED))
 
@@ -118,16 +118,16 @@ def values_of(
     by: Sequence[str],
     changed: Callable[[pl.LazyFrame], pl.LazyFrame],
 ) -> pl.DataFrame:
-    """The measure, as `value`, for every alternative, which is joined `on` some ids and `changed` into what it means.
+    """The measure, as `value`, for every alternative, which is joined `on` some ids and `changed` into its relation.
 
-    `by` is what makes one ranking under one alternative.
+    `by` are the keys of a ranking under one alternative.
     """
     value = measure.expression.cast(pl.Float64).alias("value")
     parts = [
         changed(part.lazy().join(relation.lazy(), on=on)).group_by(by).agg(value)
         for part in _parts(alternatives, relation, on)
     ]
-    # One after the other: their rows are not to be in memory together.
+    # One after the other: their rows must not be in memory together.
     values = pl.concat([part.collect(engine="in-memory") for part in parts])
     if values["value"].is_nan().any():
         raise MeasureError(
@@ -138,7 +138,7 @@ def values_of(
 
 
 def _parts(alternatives: pl.DataFrame, relation: pl.DataFrame, on: Sequence[str]) -> Iterator[pl.DataFrame]:
-    """The alternatives in parts, none of which makes many more rows than `MOST_ROWS`."""
+    """Chunks of the alternatives, none of which makes many more rows than `MOST_ROWS`."""
     size, part = "polars_ir: size", "polars_ir: part"
     sizes = relation.group_by(on).agg(pl.len().cast(pl.Int64).alias(size))
     sized = alternatives.join(sizes, on=on, maintain_order="left")

@@ -1,4 +1,4 @@
-"""`coverage`: how far a run and its judgments meet, as data, and as errors of a plan."""
+"""`coverage`: the overlap of a run and its judgments, as data, and as errors of a plan."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from polars_ir.language.words import average, text
 from polars_ir.runs.options import Selecting
 from polars_ir.runs.selection import selected
 
-#: The columns of the result, behind the keys, and those of them that are numbers of queries or rows.
+#: Columns of the result after the keys, and those that count queries or rows.
 COUNTS = ("n_judged", "n_queries", "n_met", "n_documents", "n_documents_met", "n_duplicates", "n_wrong")
 COLUMNS = (*COUNTS[:5], "judged", *COUNTS[5:], "empty")
 
-#: A column that all rows share, also of a run of one system, and one that is read so that all is checked.
+#: A column that all rows share, also of a run of one system, and one that is read so that everything is checked.
 EACH, COUNTED = "polars_ir: each", "polars_ir: counted"
 
-#: The error of a strict evaluation of nothing, and what to do.
+#: The error of a strict evaluation of nothing, and its advice.
 NO_ROWS, LOOK = "has no rows, so that no system can be checked", "Look where its rows were left out"
 
 
@@ -33,7 +33,7 @@ NO_ROWS, LOOK = "has no rows, so that no system can be checked", "Look where its
 def coverage(
     run: Table[FrameT], qrels: Any, *, k: int = 10, by: str | Sequence[str] | None = None, **options: Unpack[Selecting]
 ) -> FrameT:
-    """The numbers that tell whether a run and its judgments meet: one row per system, also of a plan.
+    """Overlap of a run and its judgments in numbers: one row per system, also of a plan.
 
     The checks of an evaluation as columns that can be filtered, kept and alarmed on. `evaluate(strict=True)` makes
     errors of them.
@@ -45,9 +45,9 @@ def coverage(
     qrels
         Its judgments.
     k
-        The number of first documents of a ranking of which the judged share is taken.
+        The depth for the share of judged documents.
     by
-        Columns of the run that tell rankings apart, such as 'date', as in `evaluate`: a row for each of their values.
+        Columns of the run that distinguish rankings, such as 'date', as in `evaluate`: a row for each of their values.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def coverage(
         - `n_documents`, `n_documents_met` (UInt32): the documents of the run, and those judged for their query;
         - `judged` (Float64, from 0 to 1): the mean share of the first `k` documents that is judged, over the queries of
           both; null without such;
-        - `n_duplicates` (UInt32): the rows whose document stands in its ranking before;
+        - `n_duplicates` (UInt32): the rows whose document occurs earlier in its ranking;
         - `n_wrong` (UInt32): the rows whose id is null, or whose score is null or NaN, which no other column counts;
         - `empty` (Boolean): true of a system that answers no judged query.
 
@@ -67,7 +67,7 @@ def coverage(
     Raises
     ------
     IRError
-        For tables without the columns of a run or of qrels, and keys that can not be.
+        For tables without the columns of a run or of qrels, and invalid keys.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def covered(pair: RunAndQrels, k: int = 10) -> pl.LazyFrame:
         n_met=pl.col("met").sum(),
         n_documents=pl.col("rows").sum(),
         n_documents_met=pl.col("judged").sum(),
-        # In one order, so that it is the same sum each time.
+        # In a fixed order, so that the sum is the same each time.
         judged=average(pl.col("share").filter("met").sort()),
         n_duplicates=pl.col("rows").sum() - pl.col("documents").sum(),
     )
@@ -137,7 +137,7 @@ def _judged(pair: RunAndQrels) -> tuple[pl.LazyFrame, list[str]]:
 
 
 def strictly(result: pl.LazyFrame, pair: RunAndQrels, *, missing: str) -> pl.LazyFrame:
-    """The result of an evaluation, which fails for what a run and its judgments do not share, and for duplicates."""
+    """The result of an evaluation, which fails for a run and judgments that do not overlap, and for duplicates."""
     rules = [
         Rule(pl.col("n_judged") == 0, "without judgments", "Leave them out, or look at the keys of the judgments"),
         Rule(pl.col("n_documents_met") == 0, "without a judged document", "Look at the ids of run and judgments"),
@@ -154,8 +154,8 @@ def strictly(result: pl.LazyFrame, pair: RunAndQrels, *, missing: str) -> pl.Laz
         if checks.select(pl.len()).collect().item() == 0:
             raise DataError(f"run {NO_ROWS}.", fix=LOOK)
         return result
-    # The result depends on a column of what was checked, which the optimizer would else leave out; so does an empty
-    # one, of which there is then a row without a query.
+    # The result depends on a column of the checked rows, which the optimizer would otherwise leave out; so does an
+    # empty one, which then has a row without a query.
     each = pl.lit(1).alias(EACH)
     counted = checks.select(pl.col("n_met").count().alias(COUNTED), each)
     joined = counted.join(result.with_columns(each), on=EACH, how="left")

@@ -39,7 +39,7 @@ def diff(
     """The queries in which two runs differ most, and the documents that make the difference there.
 
     The contributions of `explain`, side by side. The differences of the documents of a query add up to the difference
-    of its values. All queries are evaluated, and only the ones that are shown explained; a LazyFrame is collected for
+    of its values. All queries are evaluated, and only those shown are explained; a LazyFrame is collected for
     that. For a cost (`Fallout`) a positive difference says that `run_a` is the worse one.
 
     Parameters
@@ -47,9 +47,9 @@ def diff(
     measure
         One measure that `explain` takes.
     n_queries
-        The number of queries to show, those that differ most; None: all that differ.
+        The number of queries to show, by falling difference; None: all that differ.
     by
-        Columns of both runs that tell rankings apart, such as 'date', as in `evaluate`: the differences of each of
+        Columns of both runs that distinguish rankings, such as 'date', as in `evaluate`: the differences of each of
         their values.
 
     Returns
@@ -119,7 +119,7 @@ def diff(
 
 
 def _side_by_side(documents: pl.DataFrame, measure: ResolvedMeasure, ranking: Sequence[str]) -> pl.DataFrame:
-    """The documents of two systems, with their contributions to the one and to the other; `ranking` are its keys."""
+    """Documents of two systems, with their contributions to each; `ranking` are its keys."""
     on = [*ranking, "doc_id"]
     of_a, of_b = (
         documents.filter(run=side).select(
@@ -147,7 +147,7 @@ def _side_by_side(documents: pl.DataFrame, measure: ResolvedMeasure, ranking: Se
 
 
 def of_one_system(table: str, run: Any) -> Frame:
-    """A run as a Polars frame, without its column of systems; an error if these are several."""
+    """A run as a Polars frame, without its column of systems; an error for several systems."""
     frame = frames_of(run)
     if isinstance(frame, dict):
         raise InputTypeError.several_tables(table, list(frame))

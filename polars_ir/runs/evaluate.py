@@ -69,18 +69,17 @@ def evaluate(
     Warns
     -----
     IRWarning
-        For a result that is probably not the one that was meant: ids that never match, a run that answers fewer than
-        half of the queries, grades that no measure finds relevant, a run and judgments, or a rank
-        and a score, that look like each other, NaN, days or tenants that are pooled into one
-        ranking, days without judgments. Of a LazyFrame the first comes when the plan
-        is run, in whichever way, and so does the second if a measure reads the number of retrieved documents; grades
-        are warned of where the judgments are in memory, and NaN is not.
+        For a result that is probably unintended: ids that never match, a run that answers fewer than half of the
+        queries, grades that no measure finds relevant, a run and judgments, or a rank and a score, that look like each
+        other, NaN, days or tenants that are pooled into one ranking, days without judgments. For a LazyFrame the first
+        comes when the plan runs, by any engine, and so does the second if a measure reads the number of retrieved
+        documents; warnings of grades need the judgments in memory, and there is none of NaN.
 
     Raises
     ------
     IRError
-        For tables, measures or options that can not be used; the message says which and what to do. Rows of a
-        LazyFrame that can not be evaluated raise a Polars error with our message when it is collected.
+        For invalid tables, measures or options; the message says which and what to do. Invalid rows of a LazyFrame
+        raise a Polars error with our message when it is collected.
 
     Examples
     --------
@@ -100,13 +99,13 @@ def evaluate(
 
 @public(Evaluating)
 def evaluate_collected(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluating]) -> pl.DataFrame:
-    """The result of `evaluate` in memory, also of a LazyFrame, with the warnings that only its rows call for."""
+    """The result of `evaluate` in memory, also of a LazyFrame, with the warnings that depend on its rows."""
     plan, pair, measured = _planned(run, qrels, measures, options, marked=True)
     return warned(collect_checked(pair, plan), pair, measured, missing=options["missing"])
 
 
 class Resolved(NamedTuple):
-    """The arguments of `evaluate`: a run, its measures, and what these need of the judged relation."""
+    """Arguments of `evaluate`: a run, its measures, and what these need of the judged relation."""
 
     run: Any
     measures: list[ResolvedMeasure]
@@ -114,7 +113,7 @@ class Resolved(NamedTuple):
 
 
 def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> Resolved:
-    """The measures of a call and their needs; an `OptionError` for options that do not go with them or each other."""
+    """Measures of a call and their needs; an `OptionError` for options that conflict with them or each other."""
     measured = resolve(measures)
     run = to_polars("run", run, column="score") if qrels is None else run
     ties, judges, judged_only = options["ties"], options["judges"], options["judged_only"]
@@ -142,7 +141,7 @@ def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> R
 def _planned(
     run: Any, qrels: Any, measures: Measures, options: Evaluating, *, marked: bool = False
 ) -> tuple[pl.LazyFrame, RunAndQrels, list[ResolvedMeasure]]:
-    """The result as a plan; of a table in memory, or `marked`, with columns for the warnings that its rows call for."""
+    """The result as a plan; in memory, or `marked`, with columns for the warnings that depend on its rows."""
     as_given = options["exclude"] is None and options["duplicates"] == "error"
     run, qrels = (run, qrels) if as_given else selected(run, qrels, options, each_once(options["by"]))
     run, measured, needs = resolved(run, qrels, measures, options)
@@ -166,7 +165,7 @@ def _planned(
     if options["strict"]:
         result = strictly(result, pair, missing=options["missing"])
     if options["provenance"]:
-        # Of other kinds the pair has the documents alone, and not what is judged of them.
+        # For other kinds the pair has the documents alone, without their judgments.
         hashed = pair.qrels if needs.kind.by_document else TABLES[needs.kind.name](qrels, by=needs.by)
         result = _with_provenance(result, pair, hashed, measured, {**options, "ties": needs.ties})
     if len(pair.run.columns) > len(pair.run.names):
@@ -187,7 +186,7 @@ def _with_provenance(
     measured: list[ResolvedMeasure],
     options: Mapping[str, Any],
 ) -> pl.LazyFrame:
-    """The result with columns of how it was made."""
+    """The result with columns of its provenance."""
     if twice := [measure.name for measure in measured if measure.name in (PROVENANCE, QUERY_HASH)]:
         raise MeasureError.twice(twice[0])
     run, qrels = (pair.run, None) if judgments is None else same_types(pair.run, judgments)
@@ -196,7 +195,7 @@ def _with_provenance(
 
 
 def made_with(measured: Sequence[ResolvedMeasure], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that figures of measures depend on beside run and judgments, and the measure of each column."""
+    """Options that figures depend on beside run and judgments, and the measure of each column."""
     made = {name: options[name] for name, record in options_of(Evaluating).items() if record.changes_figures}
     made["exclude"] = excluded_as_text(options["exclude"])
     measures = {m.name: info_of(m.call).column(m.call.arguments) if m.call else None for m in measured}
@@ -209,13 +208,13 @@ def columns_read(measured: Sequence[ResolvedMeasure]) -> set[str]:
 
 
 def _check_names_of_bounds(names: Sequence[str]) -> None:
-    """Raise a `MeasureError` for a measure that is called like a bound of another."""
+    """Raise a `MeasureError` for a measure with the name of another measure's bound."""
     if twice := [part for name in names for part in (of_part(name, "low"), of_part(name, "high")) if part in names]:
         raise MeasureError.twice(twice[0])
 
 
 def _expectation(measure: ResolvedMeasure) -> pl.Expr:
-    """The mean of a measure over all orders of tied documents."""
+    """Mean of a measure over all orders of tied documents."""
     call = measure.call
     expected = info_of(call).expected if call else None
     if call is None or expected is None:

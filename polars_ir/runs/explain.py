@@ -3,7 +3,7 @@
 Conventions: the contribution of a document is the value of the ranking down to it, less that of the ranking down to the
 document above; below there, as many unjudged documents follow as were retrieved. So the contributions add up to the
 value of any measure that is 0 where nothing judged is retrieved: each is the term of a measure that is a sum over ranks
-(nDCG, AP, RBP, ERR), 1/k at each hit of P@k, and all of the value at the first hit of RR.
+(nDCG, AP, RBP, ERR), 1/k at each hit of P@k, and the whole value at the first hit of RR.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from polars_ir.runs.options import Depth, Explaining, Showing
 from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
 from polars_ir.runs.selection import selected
 
-#: The rank that a ranking is taken down to.
+#: The last rank of a truncated ranking.
 DOWN_TO = "polars_ir: down to"
 
-#: The columns of rows that are explained or compared, which no key of rankings may be called like.
+#: Columns of explained or compared rows, whose names no key of rankings may have.
 MADE = (
     *("query", "text", "gain", "discount", "contribution", "value", "ideal_relevance", "lost", "lost_by"),
     *("query_difference", "value_a", "value_b", "rank_a", "rank_b", "contribution_a", "contribution_b", "difference"),
@@ -43,7 +43,7 @@ MADE = (
 #: Names of the ids in files of texts, besides those of their role: BEIR's and others'.
 IDS = ("_id", "id")
 
-#: Names of texts; a title stands before the text.
+#: Names of texts; a title precedes the text.
 TEXTS, TITLE = ("text", "contents", "body", "passage", "query", "description"), "title"
 
 
@@ -71,12 +71,12 @@ def explain(
     qrels
         The judgments, of documents or of their subtopics; None where the run has a relevance column of its own.
     measure
-        One measure: a name, an expression of this package, or an aggregation of your own. One that reads the
-        judgments of other queries (`Hole`) can not be explained.
+        One measure: a name, an expression of this package, or an aggregation of your own. One that reads the judgments
+        of other queries (`Hole`) cannot be explained.
     query_id
         The judged query, or several.
     by
-        Columns of the run that tell rankings apart, such as 'date', as in `evaluate`: the ranking of each of their
+        Columns of the run that distinguish rankings, such as 'date', as in `evaluate`: the ranking of each of their
         values.
 
     Returns
@@ -122,7 +122,7 @@ def explain(
         check_judged(query_ids, frames, frames)
     rows = explained(frames, judgments, measured, query_ids, options, keys)
     if qrels is not None:
-        # The whole run tells whether a column is of its documents.
+        # The whole run shows whether a column is of its documents.
         table = run_table(frames, check=False, by=keys)
         warn_of_pooled(table, perhaps_pooled(table))
     query = rows.columns[rows.columns.index("rank") - 1]
@@ -131,7 +131,7 @@ def explain(
 
 
 def keys_of(by: str | Sequence[str] | None, run: Frames) -> list[str]:
-    """The keys of rankings beside system and query; an error where a run lacks one, or the result has its name."""
+    """Keys of rankings beside system and query; an error where a run lacks one, or the result has its name."""
     keys = keys_named(by)
     for frame in run.values() if isinstance(run, dict) else [run]:
         schema = frame.collect_schema()
@@ -170,7 +170,7 @@ def explained(
 
 
 def _values(measure: ResolvedMeasure, relation: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """The value of each ranking down to the ranks at which it can change, and of the empty one; null if undefined."""
+    """Value of each ranking down to the ranks at which it can change, and of the empty one; null if undefined."""
     k = alternatives.cutoff_of(measure)
     counts = pl.col("rank").is_not_null() if k is None else pl.col("rank") <= k
     ends = relation.filter(counts).select(*keys, pl.col("rank").alias(DOWN_TO))
@@ -237,7 +237,7 @@ def ids_of(query_id: Any) -> pl.Series:
 
 
 def _of_run(run: Frames, query_ids: pl.Series, by: Sequence[str], *, labelled: bool) -> Frames:
-    """The rankings of some queries; a system that answers none of them keeps a row of another, so as to be there."""
+    """Rankings of some queries; a system that answers none of them keeps a row of another, so as to appear."""
     if isinstance(run, dict):
         return {system: _of_frame(frame, query_ids, by) for system, frame in run.items()}
     if labelled:
@@ -247,7 +247,7 @@ def _of_run(run: Frames, query_ids: pl.Series, by: Sequence[str], *, labelled: b
 
 
 def _of_frame(run: Frame, query_ids: pl.Series, systems: Sequence[str]) -> pl.DataFrame:
-    """The rankings of some queries, and a row of each of the systems, told apart by columns, that answers none."""
+    """Rankings of some queries, and a row of each system, by the columns that distinguish them, that answers none."""
     rows = _of_queries("run", run, query_ids)
     if not systems:
         return rows
@@ -268,7 +268,7 @@ def _of_queries(table: str, frame: Frame, query_ids: pl.Series) -> pl.DataFrame:
 
 
 def _query_column(table: str, frame: Frame) -> tuple[str, pl.Expr]:
-    """The name of the query column, and its ids as strings or integers."""
+    """Name of the query column, and its ids as strings or integers."""
     schema = frame.collect_schema()
     name = required(table, "query_id", schema.names())
     return name, pl.col(name).cast(pl.String) if isinstance(schema[name], TEXT) else pl.col(name)
@@ -296,7 +296,7 @@ def check_judged(query_ids: pl.Series, judgments: Frame, run: Frames) -> None:
 
 
 def _rank_of(depth: Depth, measure: ResolvedMeasure) -> int | None:
-    """The rank down to which a ranking is shown; None for all of it."""
+    """The last rank of a ranking to show; None for all of it."""
     return alternatives.cutoff_of(measure) if depth == "cutoff" else depth
 
 
@@ -308,7 +308,7 @@ def lost(depth: Depth, measure: ResolvedMeasure) -> pl.Expr:
 
 
 def seen(explanation: pl.DataFrame, depth: Depth, measure: ResolvedMeasure) -> pl.DataFrame:
-    """The rows of an explanation down to the depth, and those of documents that were lost."""
+    """Rows of an explanation down to the depth, and those of documents that were lost."""
     last = _rank_of(depth, measure)
     if last is None:
         return explanation
@@ -318,7 +318,7 @@ def seen(explanation: pl.DataFrame, depth: Depth, measure: ResolvedMeasure) -> p
 
 
 def with_texts(rows: pl.DataFrame, query: str, options: Explaining) -> pl.DataFrame:
-    """The rows with the texts of their documents, and of the queries in the column `query`, behind the ids."""
+    """The rows with the texts of their documents, and of the queries in the column `query`, after the ids."""
     if query == "query" and options["queries"] is not None:
         fix = Fix("Rename it", Code.renaming("run", {"query": "query_id"}))
         raise ColumnError(
@@ -329,7 +329,7 @@ def with_texts(rows: pl.DataFrame, query: str, options: Explaining) -> pl.DataFr
 
 
 def with_text(frame: pl.DataFrame, source: Any, table: str, role: str, column: str, name: str) -> pl.DataFrame:
-    """The frame with the texts of the ids in `column` behind it, as `name`; null where there is none."""
+    """The frame with the texts of the ids in `column` after it, as `name`; null for ids without one."""
     if source is None:
         return frame
     ids = frame.select(pl.col(column).cast(pl.String).alias("polars_ir: id"))

@@ -1,4 +1,4 @@
-"""`explain_plan`: how an evaluation would rank the documents, and why so."""
+"""`explain_plan`: the strategy by which an evaluation would rank the documents, and the reason."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def explain_plan(run: Any, qrels: Any = None, measures: Measures = "nDCG@10", **
     Raises
     ------
     IRError
-        For tables, measures or options that `evaluate` can not use.
+        For invalid tables, measures or options, as `evaluate`.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Team-draft interleaving: two rankings shown as one list, and the preference that its clicks express.
 
-Conventions: the two systems are the teams `a` and `b`. Which of them picks first in a round is decided by the seed, the
-impression, the round and the place of the query among all queries, so that it does not depend on the order of rows.
+Conventions: the two systems are the teams `a` and `b`. The team that picks first in a round is decided by the seed, the
+impression, the round and the position of the query among all queries, and so does not depend on the order of rows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import LARGEST, Value, check, is_whole, or_none, public, whole
 from polars_ir.runs.rankings import checked_run, ranked, returned
 
-#: Each pick looks at all documents picked before, so that the plan grows with the square of the places.
+#: Each pick looks at all documents picked before, so that the plan grows with the square of the length.
 MOST_PLACES = 50
 
 #: The id of an impression.
@@ -44,10 +44,10 @@ def interleave(
     k
         The number of documents to show a query, at most 50.
     seed
-        The seed of the draws of who picks first.
+        The seed that decides who picks first.
     impression
         The id of the impression, which draws anew. Without it a query has the same list however often it is shown, and
-        the team that was lucky once is lucky always.
+        the same team is lucky each time.
 
     Returns
     -------
@@ -94,9 +94,10 @@ def interleaving(
     """The preference of users between two interleaved systems: the credit of the teams, with an exact test.
 
     A click is credited to the team whose pick was clicked; an impression is won by the team with more clicks. The
-    preference is the share of wins, ties counting half. Impressions of one query are no draws of their own: who was
-    first, and what users of it like, they share. So a query is won by the team that won more of its impressions, and p
-    is the exact two-sided binomial test of the queries won against those lost; with `cluster`, that of clusters.
+    preference is the share of wins, ties counting half. Impressions of one query are not independent: they share the
+    team that picked first and the taste of the query's users. So a query is won by the team that won more of its
+    impressions, and p is the exact two-sided binomial test of the queries won against those lost; with `cluster`, of
+    the clusters.
 
     Parameters
     ----------
@@ -186,14 +187,14 @@ def interleaving(
 
 
 def _lists(run: CanonicalFrame, team: str, k: int) -> pl.LazyFrame:
-    """The first documents of each query in a list; no team looks deeper than all the places."""
+    """The first documents of each query in a list; no team looks deeper than the length of the list."""
     first = ranked(run).filter(pl.col("rank") <= k)
     lists = first.group_by("query_id").agg(pl.col("doc_id").sort_by("rank").alias(team))
     return guard(lists, pl.col(team).list.n_unique() < pl.col(team).list.len(), run.repeated)
 
 
 def _drafted(lists: pl.LazyFrame, k: int, salt: int) -> pl.LazyFrame:
-    """The picks of each query and their teams, in lists of k; null where nothing was left to pick."""
+    """Picks of each query and their teams, in lists of k; null where nothing was left to pick."""
     lists = lists.with_columns(number=pl.col("query_id").rank("dense").cast(pl.UInt64))
     picks: list[str] = []
     for place in range(k):
@@ -220,7 +221,7 @@ def _best_left(team: str, picks: list[str], place: int) -> pl.Expr:
 
 
 def _salt(seed: int, impression: str | int | None) -> int:
-    """The number that stands for seed and impression in each throw of a coin."""
+    """The number for seed and impression in each throw of a coin."""
     drawn = 0
     if impression is not None:
         drawn = int.from_bytes(hashlib.blake2b(str(impression).encode(), digest_size=8).digest())

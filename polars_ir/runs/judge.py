@@ -1,4 +1,4 @@
-"""`judge`: the judged relation of a run, which a measure of one's own aggregates."""
+"""`judge`: the judged relation of a run, for aggregations of one's own."""
 
 from __future__ import annotations
 
@@ -41,26 +41,26 @@ def judge(
     qrels
         The judgments, in the same kinds; None where the run has a relevance column of its own.
     judges
-        The column of the qrels that distinguishes several judgments of one document: that of the judges, or
+        The column of the qrels that distinguishes several judgments of one document: the column of judges, or
         `"subtopic"`.
     unjudged
         Add the retrieved documents without a judgment, with null `relevance`, and the run's other columns.
     by
-        Columns of the run that tell rankings apart, such as 'date', as in `evaluate`.
+        Columns of the run that distinguish rankings, such as 'date', as in `evaluate`.
 
     Returns
     -------
     The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
         The keys of `by`, the column of systems (if the run has several), `query_id`, `doc_id` (if the run has one), the
         column of `judges`; `relevance`, the grade; `rank`, 1-based place in the run, null when not retrieved;
-        `ideal_rank`, that in the ideal ranking; `n_retrieved`, how many documents the run returned for the query;
-        `n_higher`, how many of them have a higher score than the document; `n_tied`, how many share its score. Ranks
-        and counts are UInt32. The rows have no order.
+        `ideal_rank`, the place in the ideal ranking; `n_retrieved`, the number of documents that the run returned for
+        the query; `n_higher`, the number of them with a higher score than the document; `n_tied`, the number with its
+        score. Ranks and counts are UInt32. The rows are unordered.
 
     Raises
     ------
     IRError
-        For tables that can not be evaluated, with the first rows that are wrong.
+        For tables that cannot be evaluated, with the first invalid rows.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def judge(
     own = pair.run.source_names
     if judges in own.values():
         raise ColumnError.not_per(judges, (*own.values(), "doc_id", "relevance"))
-    # As a column `run` of the judgments is left out.
+    # A column `run` of the judgments is left out.
     relation = relation.drop(set(own.values()).difference(own), strict=False).rename(own)
     if pair.run.numbered:
         relation = relation.drop("doc_id")

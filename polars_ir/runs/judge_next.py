@@ -1,6 +1,6 @@
 """`judge_next`: the unjudged documents that could move a comparison of systems most, were they relevant.
 
-Conventions: the effect of a judgment is computed and not estimated: the measure of every system is taken anew with the
+Conventions: the effect of a judgment is computed, not estimated: the measure of every system is computed anew with the
 document judged, so that it counts among the relevant ones and in the ideal ranking.
 """
 
@@ -21,7 +21,7 @@ from polars_ir.language.options import check, count, or_none, public
 from polars_ir.runs import alternatives
 from polars_ir.runs.alternatives import DECIMALS, MEASURED
 
-#: The lowest rank of documents to judge, for a measure without a cutoff.
+#: Lowest rank of documents to judge, for a measure without a cutoff.
 DEPTH = 10
 
 #: The document that an alternative judges.
@@ -40,11 +40,11 @@ def judge_next(
 ) -> FrameT:
     """The unjudged documents worth judging next: those that could move the comparison of systems most.
 
-    For each unjudged document, the measure of every system is taken anew as if the document were relevant, with the
-    highest grade there is. Its swing is the most by which this changes the difference between the means of two systems
-    (with a baseline, between any system and that one); of a single system, the change of its mean. One document is
-    judged at a time. Each takes a copy of the judgments of its query for every system, in parts that fit into memory:
-    the time rises with the depth and with the number of judgments.
+    For each unjudged document, the measure of every system is computed anew as if the document were relevant, with the
+    highest occurring grade. Its swing is the largest resulting change of the difference between the means of two
+    systems (with a baseline, between any system and that one); for a single system, the change of its mean. One
+    document is judged at a time. Each takes a copy of the judgments of its query for every system, in chunks that fit
+    into memory: the time rises with the depth and with the number of judgments.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def judge_next(
     depth
         The lowest rank of documents to judge; None: to the cutoff of the measure, or to 10.
     n
-        The number of documents, those that move most; None: all.
+        The number of documents, by falling swing; None: all.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def judge_next(
         A row per unjudged document that some system has down to the depth and that moves something, by falling swing,
         then by rank: the query column under its name in the runs, `doc_id`, `n_systems` (UInt32, how many retrieved
         it), `best_rank` (UInt32), `swing` (Float64, above 0), `favours` and `against` (String): the systems between
-        which it moves most, the one that would gain on the other first; null where there is but one system.
+        which it moves most, the one that would gain on the other first; null for a single system.
 
     Raises
     ------
@@ -116,13 +116,13 @@ def _candidates(relation: pl.DataFrame, depth: int) -> pl.DataFrame:
 def _changes(
     measure: ResolvedMeasure, relation: pl.DataFrame, candidates: pl.DataFrame, pair: RunAndQrels
 ) -> pl.DataFrame:
-    """The change of the mean of each system with a candidate judged: `change`, for every system and candidate."""
+    """Change of the mean of each system with a candidate judged: `change`, for every system and candidate."""
     keys = pair.keys
     documents = candidates.select(DOCUMENT)
     rows = pl.concat(
         [relation.filter(MEASURED), relation.filter(~pl.col(MEASURED)).join(documents, on=DOCUMENT, how="semi")]
     )
-    # Also where a system did not retrieve it, the document becomes one of those there are.
+    # Added to the judgments also where a system did not retrieve it.
     everywhere = rows.select(keys).unique().join(documents, on="query_id").join(rows, on=[*keys, "doc_id"], how="anti")
     rows = pl.concat([rows, everywhere.with_columns(pl.lit(False).alias(MEASURED))], how="diagonal")
     if "n_retrieved" in rows.columns:
@@ -155,7 +155,7 @@ def _changes(
 
 
 def _swings(changes: pl.DataFrame, systems: list[Any], baseline: str | None) -> pl.DataFrame:
-    """The largest change of a difference between two systems by each candidate, and the two systems."""
+    """Largest change of a difference between two systems by each candidate, and the two systems."""
     change = pl.col("change")
     if not systems:
         alone = pl.lit(None, pl.String)

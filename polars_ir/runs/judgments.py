@@ -10,9 +10,9 @@ from polars_ir.language.options import public
 
 @public()
 def judgments(qrels: Any) -> PreparedJudgments:
-    """Judgments in a form that every function takes as qrels, and that is checked, numbered and hashed only once.
+    """Judgments that every function takes as qrels, checked, numbered and hashed only once.
 
-    For many calls with the same judgments, such as those of a tuning loop. The figures are the same.
+    For many calls with the same judgments, such as a tuning loop. The figures are the same.
 
     Parameters
     ----------

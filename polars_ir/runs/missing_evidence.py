@@ -1,4 +1,4 @@
-"""`missing_evidence`: the groups of evidence that a ranking lacks, and where their documents went."""
+"""`missing_evidence`: the groups of evidence that a ranking lacks, and the ranks of their documents."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def missing_evidence(
     by: str | Sequence[str] | None = None,
     **options: Unpack[Selecting],
 ) -> FrameT:
-    """The groups of evidence of which the first `k` documents hold none, each with its document that stands highest.
+    """The groups of evidence without a document among the first `k`, each with its highest-ranked document.
 
     They are why `FullRecall@k` is not 1: "(a or b) and c" lacks c where neither the first `k` nor the index have it.
 
@@ -42,13 +42,13 @@ def missing_evidence(
     k
         The number of first documents.
     by
-        Columns of the run that tell rankings apart, such as 'date' or 'step', as in `evaluate`.
+        Columns of the run that distinguish rankings, such as 'date' or 'step', as in `evaluate`.
 
     Returns
     -------
     The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
         A row per group: the keys of `by`, the column of systems (if there are several), the query column, `subtopic`,
-        `doc_id` (the relevant document of the group that stands highest; of those not retrieved that of the highest
+        `doc_id` (the highest-ranked relevant document of the group; if none was retrieved, the one of the highest
         grade, then of the lowest id) and `rank` (UInt32, null if not retrieved), sorted by keys, system, query and
         group.
 

@@ -1,7 +1,7 @@
 """Scores made comparable among systems: a norm is an expression over one ranked list.
 
 Conventions: a list is the result of one system for one query (`per="query"`), or for all queries (`per="run"`).
-Fractions are added up in the order of their size, so that a sum is the same to the last bit whatever the order of rows.
+Fractions are added up by size, so that a sum has the same bits whatever the order of rows.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Per = Literal["query", "run"]
 
 score, rank = pl.col("score"), pl.col("rank")
 
-#: Documents the list holds; documents that any list of the query holds.
+#: Document counts: of the list, and of all lists of the query.
 n_retrieved, n_candidates = pl.col("n_retrieved"), pl.col("n_candidates")
 
-#: The names of these counts.
+#: Names of these counts.
 COUNTS = frozenset(("n_retrieved", "n_candidates"))
 
 
@@ -39,10 +39,9 @@ NOT_A_NUMBER = "a normalised score is NaN, as of infinite scores; leave these ou
 class Norm(NamedTuple):
     """A norm: the new score of a document as an expression over its list.
 
-    `value` reads `score`, `rank`, `n_retrieved` and `n_candidates`, and may aggregate the list, as in
-    `pl.col("score") / pl.col("score").max()`. `absent` is the score of a document that the list lacks, for norms that
-    give it one. `ends` has the known ends that are by system, and `wrong` is true for a list whose scores are not
-    between the known ends.
+    `value` reads `score`, `rank`, `n_retrieved` and `n_candidates`, and may aggregate the list, as in `pl.col("score")
+    / pl.col("score").max()`. `absent` is the score of a document that the list lacks, for norms that define one. `ends`
+    has the known ends that are by system, and `wrong` is true for a list whose scores are not between the known ends.
     """
 
     name: str
@@ -54,13 +53,13 @@ class Norm(NamedTuple):
 
 
 def _each(divisor: pl.Expr) -> pl.Expr:
-    """A value of the list for each of its rows: by a single number Polars divides otherwise, in some of its engines."""
+    """A value of the list for each of its rows: some of Polars' engines divide by a single number otherwise."""
     return pl.when(score.is_not_null()).then(divisor)
 
 
 _largest = score.abs().max()
 
-#: The score, in units of the largest one where squares or sums would be beyond the range of a float.
+#: The score, in units of the largest one where squares or sums would overflow.
 scaled = score / _each(pl.when(_largest.is_between(1e-100, 1e100) | (_largest == 0)).then(1.0).otherwise(_largest))
 
 
@@ -85,7 +84,7 @@ def min_max(
     value = pl.when(high > low).then((score - low) / _each(high - low)).otherwise(level)
     ends = {"minimum": minimum, "maximum": maximum}
     by_system = {option: dict(end) for option, end in ends.items() if isinstance(end, Mapping)}
-    # A list of one score at its highest is right, and one at its lowest has no scale.
+    # A list of one score at its highest is valid, and one at its lowest has no scale.
     wrong = _beyond("minimum", minimum, "at or above the highest", is_low & (high <= low))
     wrong |= _beyond("maximum", maximum, "below the lowest", is_high & (high < low))
     return Norm("min-max", value, per=per, ends=by_system, wrong=wrong)
@@ -94,7 +93,7 @@ def min_max(
 def min_max_inverted(per: Per = "query") -> Norm:
     """Min-max of distances: `(max - s) / (max - min)`, 1 for the nearest; 1 where all scores are equal.
 
-    Ranks go by the scores as they are, so that methods of ranks take `lower_is_better` instead, with any norm.
+    Ranks go by the given scores, so that methods of ranks take `lower_is_better` instead, with any norm.
 
     >>> pl.DataFrame({"score": [3.0, 2.0, 1.0]}).select(min_max_inverted().value).to_series().to_list()
     [0.0, 0.5, 1.0]
@@ -104,7 +103,7 @@ def min_max_inverted(per: Per = "query") -> Norm:
 
 
 def largest(per: Per = "query") -> Norm:
-    """Max: `s / max`; 0 in a list without a score above 0, since the quotient would turn its order round.
+    """Max: `s / max`; 0 in a list without a score above 0, since the quotient would reverse its order.
 
     >>> pl.DataFrame({"score": [4.0, 1.0]}).select(largest().value).to_series().to_list()
     [1.0, 0.25]
@@ -183,7 +182,7 @@ def _mean() -> pl.Expr:
 
 
 def _deviation(ddof: int) -> pl.Expr:
-    # The squares sorted themselves: equal scores have equal squares, but -1 and 1 may stand in either order.
+    # The squares sorted themselves: equal scores have equal squares, but -1 and 1 may come in either order.
     squares = ((scaled - _mean()) ** 2).sort()
     return (total(squares) / (pl.len().cast(pl.Float64) - ddof)).sqrt()
 
@@ -206,7 +205,7 @@ def _end(option: str, value: Any, own_end: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
 
 
 def _beyond(option: str, value: Any, where: str, wrong: pl.Expr) -> dict[str, pl.Expr]:
-    """For a known end, or that of each system, the message for a list on the wrong side of it, and the problem."""
+    """For a known end, or that of each system, the message for a list beyond it, and the problem."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -218,14 +217,14 @@ def _beyond(option: str, value: Any, where: str, wrong: pl.Expr) -> dict[str, pl
     }
 
 
-#: The norms, each with the parameters it has by default.
+#: The norms, each with its default parameters.
 NORMS: tuple[Callable[..., Norm], ...] = (min_max, min_max_inverted, largest, shares, z, dbsf, l2, ranks, borda)
 
 BY_NAME = {norm().name: norm() for norm in NORMS}
 
 
 def norm_of(norm: str | Norm | pl.Expr) -> Norm:
-    """A norm by its name, of one's own as an expression, or as it is."""
+    """A norm by its name, of one's own as an expression, or a `Norm` unchanged."""
     if isinstance(norm, Norm):
         check("per", norm.per, one_of(*get_args(Per)))
         return norm
@@ -245,7 +244,7 @@ def check_ends(norm: Norm | None, systems: Sequence[str]) -> None:
 
 
 def with_known_ends(rows: pl.LazyFrame, norm: Norm | None, run: CanonicalFrame) -> pl.LazyFrame:
-    """The rows of a run, which has the systems that the ends of the norm name."""
+    """Rows of a run that has the systems that the ends of the norm name."""
     for option, ends in ({} if norm is None else norm.ends).items():
         if "run" not in run.dtypes:
             says = f"must be a number for a run of one system, which has no name; got {dict(ends)!r}."

@@ -1,6 +1,6 @@
-"""The options of an evaluation, and those of the functions that look into one.
+"""Options of an evaluation, and of the functions that inspect one.
 
-`evaluate`, the measures' methods of `.ir`, Spark and the command line take all of an evaluation.
+`evaluate`, the measures' methods of `.ir`, Spark and the command line take all options of an evaluation.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Exclude: TypeAlias = Annotated[
             ),
             "to count all documents",
         ),
-        "Documents that are taken out of the run and the judgments first, so that what stands below them moves up: "
+        "Documents to take out of the run and the judgments first, so that lower ones move up: "
         "'self', those that have the id of their query (BEIR's `ignore_identical_ids`, but here of the judgments, "
         "too), or those of a table of queries and documents in any form, as `{query: [doc, ...]}` (BRIGHT's "
         "`excluded_ids`).",
@@ -62,30 +62,30 @@ Duplicates: TypeAlias = Annotated[
         "error",
         one_of("error", "first"),
         "A document that a ranking has twice: 'error'; or 'first', to count it once, at its first place, by its best "
-        "score, so that what stands below its other places moves up. In the judgments it is an error.",
+        "score, so that documents below its other places move up. In the judgments it is an error.",
         changes_figures=False,
     ),
 ]
 
 
 class Selecting(TypedDict, total=False):
-    """The options of which rows of a run and its judgments count."""
+    """Options that select the rows of a run and its judgments that count."""
 
     exclude: Exclude
     duplicates: Duplicates
 
 
 class Evaluating(TypedDict, total=False):
-    """The options of an evaluation."""
+    """Options of an evaluation."""
 
     by: Annotated[
         str | Sequence[str] | None,
         Option(
             None,
             or_none(columns("the run"), "where there is one of each"),
-            "Columns of the run that tell rankings of a query and system apart, such as 'date' or ['date', 'tenant']: "
-            "keys of the result, before the system. Judgments that have such a column are of its value, others of all. "
-            "The rows are those of each part of the run, evaluated alone.",
+            "Columns of the run that distinguish rankings of a query and system, such as 'date' or ['date', 'tenant']: "
+            "keys of the result, before the system. Judgments with such a column are of its value, others of all. "
+            "The rows are those of each value evaluated alone.",
             changes_figures=False,
         ),
     ]
@@ -116,9 +116,9 @@ class Evaluating(TypedDict, total=False):
             one_of(*get_args(Ties)),
             "The order of documents with equal scores, for all measures of the call. 'doc_id': by id falling, "
             "compared as text, also integers (trec_eval), and, in a labelled frame without ids, 'expected'; 'input': "
-            "as the rows of the run stand; 'best' and 'worst': the relevant ones first and last; "
+            "in the order of the run's rows; 'best' and 'worst': the relevant ones first and last; "
             "'expected': the exact mean over all orders (McSherry and Najork 2008), which P, R, R_cap, F, Rprec, "
-            "Success, RR, AP, DCG, nDCG, RBP and Judged have, and those that ties can not change. The best and the "
+            "Success, RR, AP, DCG, nDCG, RBP and Judged have, and those that ties cannot change. The best and the "
             "worst order are so for measures that rise with the grades.",
         ),
     ]
@@ -127,7 +127,7 @@ class Evaluating(TypedDict, total=False):
         Option(
             None,
             or_none(column("the qrels"), "where there is one judge"),
-            "A column of the qrels that tells several judges of a query apart. Each measure is the mean over the "
+            "A column of the qrels that distinguishes several judges of a query. Each measure is the mean over the "
             "judges of its value by the judgments of each, trec_eval's `_avgjg`.",
         ),
     ]
@@ -165,7 +165,7 @@ class Evaluating(TypedDict, total=False):
             truth(),
             "Add a column `provenance`, how the figures were made: a text that `ir.provenance` reads, of the options, "
             "the measures, the versions and a hash of the judgments; and a column `query_hash` of what each query was "
-            "evaluated by. Functions that compare systems refuse figures that were made otherwise.",
+            "evaluated by. Functions that compare systems refuse figures that were made differently.",
             changes_figures=False,
         ),
     ]
@@ -174,7 +174,7 @@ class Evaluating(TypedDict, total=False):
         Option(
             False,
             truth(),
-            "Make errors of what `coverage` tells, by whichever way a plan is run: a system, or a key, without "
+            "Make errors of the checks of `coverage`, whichever engine runs a plan: a system, or a key, without "
             "judgments or a judged document, with a document twice, or, unless missing is 'skip', with answers to "
             "fewer than half of the judged queries.",
             changes_figures=False,
@@ -185,7 +185,7 @@ class Evaluating(TypedDict, total=False):
 
 
 class Judging(TypedDict, total=False):
-    """The options of one judged relation, in which tied documents stand in one order."""
+    """Options of one judged relation, with tied documents in one order."""
 
     ties: Annotated[
         Ties,
@@ -193,7 +193,7 @@ class Judging(TypedDict, total=False):
             "doc_id",
             one_of(*ORDERS)._replace(wanted=f"an order of tied documents, {one_of(*ORDERS).wanted}"),
             "The order of documents with equal scores. 'doc_id': by id falling, compared as text, also integers (9 "
-            "before 10, as '9' before '10'); 'input': as the rows of the run stand; 'best' and 'worst': the relevant "
+            "before 10, as '9' before '10'); 'input': in the order of the run's rows; 'best' and 'worst': the relevant "
             "ones first and last. Without document ids it must be named where tied documents differ in grade.",
         ),
     ]
@@ -209,30 +209,30 @@ class Reporting(Judging, total=False):
 
 
 class Explaining(Judging, total=False):
-    """The options of the contributions of documents."""
+    """Options of the contributions of documents."""
 
     documents: Annotated[
         Any,
         Option(
             None,
             anything(),
-            'Texts, which then stand behind the ids: a dict `{id: text}` or `{id: {"title": ..., "text": ...}}`, or a '
+            'Texts, which then follow the ids: a dict `{id: text}` or `{id: {"title": ..., "text": ...}}`, or a '
             "frame with a column of ids and one called `text`, before which goes a `title`, as `read_beir` has them; "
-            "of a LazyFrame the texts that are shown are read.",
+            "of a LazyFrame only the texts shown are read.",
         ),
     ]
     queries: Annotated[Any, Option(None, anything(), "Texts of the queries, likewise.")]
 
 
 class Showing(Explaining, total=False):
-    """The options of rankings that are shown down to a depth."""
+    """Options of rankings that are shown down to a depth."""
 
     depth: Annotated[
         Depth,
         Option(
             "cutoff",
             Value(
-                "'cutoff', a rank from 1 on, or None for all",
+                "'cutoff', a rank of 1 or more, or None for all",
                 lambda depth: depth is None or is_whole(depth) or (isinstance(depth, str) and depth == "cutoff"),
                 lambda depth: min(depth, MOST_DOCUMENTS) if is_whole(depth) else depth,
             ),

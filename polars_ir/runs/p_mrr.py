@@ -1,4 +1,4 @@
-"""`p_mrr`: the movement of documents by a changed query, a measure of following instructions."""
+"""`p_mrr`: the movement of documents by a changed query, a measure of instruction following."""
 
 from __future__ import annotations
 
@@ -21,15 +21,14 @@ from polars_ir.language.words import ratio, total
 def p_mrr(original: Table[FrameT], changed: Any, documents: Any) -> FrameT:
     """Pairwise MRR: the movement of documents that a changed query makes irrelevant, one row per query.
 
-    The mean over these documents of new / old - 1 where the document did not fall (the ranks being old and new), and
-    of 1 - old / new where it fell: near 1 when it fell far, as it should, 0 when it stayed, near -1 when it rose
-    instead. A document that a run did not return stands one place below its last. Null where a run did not answer the
-    query.
+    The mean over these documents of new / old - 1 where the document did not fall (old and new being its ranks), and of
+    1 - old / new where it fell: near 1 when it fell far, as it should, 0 when it stayed, near -1 when it rose instead.
+    A document that a run did not return ranks one place below the last. Null where a run did not answer the query.
 
     Parameters
     ----------
     original
-        The run of the queries as they were, in any form that `evaluate` takes.
+        The run of the original queries, in any form that `evaluate` takes.
     changed
         The run of the changed queries, under the ids they had before.
     documents
@@ -84,7 +83,7 @@ def _as_qrels(documents: Any) -> Frame:
 
 
 def _ranks(pair: RunAndQrels, name: str) -> pl.LazyFrame:
-    """The rank of each document, behind the last one if it was not retrieved; null where nothing was."""
+    """Rank of each document, after the last one if it was not retrieved; null where nothing was."""
     relation = relate(pair, Needs())
     checked = collect_checked(pair, relation).lazy() if pair.run.eager else relation
     place = pl.col("rank").fill_null(pl.col("n_retrieved") + 1).cast(pl.Float64)

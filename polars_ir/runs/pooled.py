@@ -1,4 +1,4 @@
-"""Warnings of days, tenants or collections that are pooled into one ranking, since no call said that they are apart."""
+"""Warnings of days, tenants or collections pooled into one ranking, since the call did not name them as keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from polars_ir.errors import Fix, Setting, fold, table_name, warn
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.roles import PARTS
 
-#: So many rows of a plan, beside a sample, tell whether a column is of documents.
+#: Rows of a plan, beside a sample, that show whether a column is of documents.
 FIRST = 10_000
 
 
@@ -31,7 +31,7 @@ def told_of_pooled(
 
 
 def perhaps_pooled(run: CanonicalFrame, read: Collection[str] = ()) -> list[str]:
-    """The columns of a run, none of them read, that may tell rankings apart by their names, or as days."""
+    """Unread columns of a run that may distinguish rankings by their names, or as days."""
     taken = {*run.names, *read}
     return [
         name for name, dtype in run.dtypes.items() if name not in taken and (fold(name) in PARTS or dtype == pl.Date)
@@ -59,12 +59,12 @@ def warn_of_pooled(run: CanonicalFrame, names: Sequence[str], marks: pl.DataFram
 
 
 def several(name: str) -> pl.Expr:
-    """True of a ranking with several values of a column."""
+    """True for a ranking with several values of a column."""
     return pl.col(name).n_unique() > 1
 
 
 def fixed_by_document(run: CanonicalFrame, name: str) -> pl.LazyFrame:
-    """A row whose `fixed` is true of a column with one value for a document, as far as documents come again."""
+    """A row whose `fixed` is true for a column with one value per document, as far as documents recur."""
     rows = run.select("doc_id", name)
     if not run.eager:
         sampled = pl.col("doc_id").hash() % tuning.TUNING.sampled == 0

@@ -1,8 +1,9 @@
-"""The ranked lists of a run: one a query, or one a query and system, in the package's one order of documents.
+"""Ranked lists of a run: one a query, or one a query and system, in the package's one order of documents.
 
 Conventions: scores fall, equal scores are ordered by document id falling, as everywhere in this package. A run in
-memory is searched for duplicates up to a size (`engine/pair.py`); bad values of a LazyFrame make its plan fail, and so
-do duplicates by which figures would be others. Verbs that leave them in what is again a run leave it to the next one.
+memory is searched for duplicates up to a size (`engine/run_and_qrels.py`); invalid values of a LazyFrame make its plan
+fail, and so do duplicates that would change figures. Verbs whose result is again a run leave duplicates to the next
+function.
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ def checked_run(run: Any) -> CanonicalFrame:
 
 
 def searched_run(run: Any) -> CanonicalFrame:
-    """A run as a table, whose plan, too, fails for duplicates as far as it is searched."""
+    """A run as a table, whose plan also fails for duplicates as far as it is searched."""
     table = checked_run(run)
     return table if table.eager else table.with_frame(searched(table.guarded().all_columns(), table))
 
 
 def oriented(run: CanonicalFrame, *columns: str, lower_is_better: LowerIsBetter = False) -> pl.LazyFrame:
-    """The keys, `doc_id`, `score` and other columns of a run, distances with a minus: the highest score is the best."""
+    """Keys, `doc_id`, `score` and other columns of a run, distances negated: the highest score is the best."""
     needed = dict.fromkeys([*run.keys, "doc_id", "score", *columns])
     rows = run.select(*needed)
     if (distance := _distances(run, lower_is_better)) is not None:
@@ -61,7 +62,7 @@ def oriented(run: CanonicalFrame, *columns: str, lower_is_better: LowerIsBetter 
 
 
 def of_known_systems(rows: pl.LazyFrame, option: str, names: Iterable[object], run: CanonicalFrame) -> pl.LazyFrame:
-    """The rows of a run, whose systems an option names; where these are not read yet, the plan fails for others."""
+    """Rows of a run, whose systems an option names; where these are not read yet, the plan fails for unknown ones."""
     names = sorted(set(map(str, names)))
     if (systems := systems_in(run)) is not None:
         check_systems(option, names, systems)
@@ -74,13 +75,13 @@ def of_known_systems(rows: pl.LazyFrame, option: str, names: Iterable[object], r
 def ranked(
     run: CanonicalFrame, *columns: str, lower_is_better: LowerIsBetter = False, whole: bool = False
 ) -> pl.LazyFrame:
-    """The keys, `doc_id`, `score` and `rank` of every row, with other columns of the run.
+    """Keys, `doc_id`, `score` and `rank` of every row, with other columns of the run.
 
-    The score is Float64, unless it is to be `whole`: a Float64 can not hold every integer.
+    The score is Float64, unless it is to be `whole`: Float64 cannot hold every integer.
     """
     rows = oriented(run.guarded(), *columns, lower_is_better=lower_is_better)
     if run.eager and run.rows >= tuning.TUNING.streaming_rows:
-        # In one chunk, in which ids and numbers are looked up in a fraction of the time.
+        # In one chunk, where ids and numbers are looked up in a fraction of the time.
         rows = _placed(rows.collect().rechunk(), run.keys).lazy()
     else:
         rows = rows.with_columns(rank=place("score").over(run.keys))
@@ -88,7 +89,7 @@ def ranked(
 
 
 def _placed(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Rows in memory with their ranks, found by number: a third of the time, and less where they stand in order."""
+    """Rows in memory with their ranks, found by number: a third of the time, and less for ordered rows."""
     rankings = Rankings.of(rows, keys, keys[:-1])
     ranks = places(rankings, row_numbers(rows.height), by_id=True)["rank"]
     return rows.with_columns(ranks.cast(pl.UInt32))
@@ -107,7 +108,7 @@ def _distances(run: CanonicalFrame, lower_is_better: object) -> pl.Expr | None:
 
 
 def systems_in(run: CanonicalFrame) -> list[str] | None:
-    """The names of the systems, sorted; None for a LazyFrame of several, whose names are not read yet."""
+    """Names of the systems, sorted; None for a LazyFrame of several, whose names are not read yet."""
     if run.systems is not None:
         return sorted(run.systems)
     return sorted(run.select("run").unique().collect()["run"].cast(pl.String)) if run.eager else None
@@ -119,13 +120,13 @@ def first(rows: pl.LazyFrame, top: int) -> pl.LazyFrame:
 
 
 def in_order(rows: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
-    """The rows by system, query and falling score, equal scores by id falling."""
+    """Rows by system, query and falling score, equal scores by id falling."""
     falling = [*[False] * len(keys), True, True]
     return rows.sort(*keys, "score", text("doc_id"), descending=falling)
 
 
 def returned(result: pl.LazyFrame, run: CanonicalFrame, like: Table[FrameT]) -> FrameT:
-    """A result in the kind of the run, its query column under the name it had there."""
+    """A result in the kind of the run, with the run's name of its query column."""
     return run.give_back(result, like, _engine(run.rows))
 
 
@@ -140,7 +141,7 @@ def _engine(rows: int | None) -> Literal["in-memory", "streaming"]:
 
 
 def of_ranks(table: CanonicalFrame, among: pl.Expr, like: Table[FrameT]) -> FrameT:
-    """The rows of a run at some ranks, each list by falling score, in the kind of `like`."""
+    """Rows of a run at some ranks, each list by falling score, in the kind of `like`."""
     others = [column for column in table.columns if column not in (*table.keys, "doc_id", "score")]
     rows = ranked(table, *others, whole=True).filter(among).drop("rank")
     return returned(in_order(rows, table.keys), table, like)

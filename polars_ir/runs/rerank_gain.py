@@ -1,4 +1,4 @@
-"""`rerank_gain`: the gain of a second stage, by depth, and by the share of queries that are reranked."""
+"""`rerank_gain`: the gain of a second stage, by depth, and by the share of reranked queries."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from polars_ir.runs.evaluate import evaluate
 from polars_ir.runs.rankings import checked_run, collected, ranked
 from polars_ir.runs.verbs import rerank
 
-#: The depths of the curve, as far as they are below the last.
+#: Depths of the curve below the last.
 DEPTHS = (5, 10, 20, 30, 50, 100, 200, 500, 1000)
 
-#: The shares of reranked queries, in per cent.
+#: Shares of reranked queries, in per cent.
 SHARES = range(0, 101, 10)
 
 
@@ -49,23 +49,23 @@ class RerankGain(NamedTuple, Generic[FrameT]):
 def rerank_gain(
     run: Table[FrameT], reranked: Any, qrels: Any, measure: Any = "nDCG@10", *, depth: int = 100, k: int = 10
 ) -> RerankGain[FrameT]:
-    """The gain of reranking over the first order, and beside that of the best order of the same candidates.
+    """Gain of reranking over the first order, beside that of the best order of the same candidates.
 
-    The margin of a query, by which reranking can be gated without knowing judgments, is (s_1 - s_2) / (s_1 - s_n) of
-    the first stage's scores at ranks 1, 2 and n, the candidates' last: small where the first stage is unsure.
+    The margin of a query, which can gate reranking without judgments, is (s_1 - s_2) / (s_1 - s_n) of the first stage's
+    scores at ranks 1, 2 and n, the last candidate's: small where the first stage is unsure.
 
     Parameters
     ----------
     run
         The first stage: a run of one system, in any form that `evaluate` takes. A LazyFrame is collected.
     reranked
-        The scores of the second stage, as a run; documents without one keep their order behind the others.
+        The scores of the second stage, as a run; documents without one keep their order after the others.
     measure
         One measure.
     depth
         The number of candidates to rerank.
     k
-        The documents of which the changes are counted.
+        The depth at which changes are counted.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def rerank_gain(
     Raises
     ------
     IRError
-        For runs of several systems, for infinite scores, of which no margin can be made, and for what `rerank` or
+        For runs of several systems, for infinite scores, which have no margin, and for what `rerank` or
         `evaluate` does not take.
 
     References
@@ -148,7 +148,7 @@ def _aggregations(better: int) -> dict[str, pl.Expr]:
 
 
 def _margins(candidates: pl.DataFrame, depth: int) -> pl.DataFrame:
-    """The lead of the first document; 1 where it is alone, 0 where all scores are equal."""
+    """Lead of the first document; 1 where it is alone, 0 where all scores are equal."""
     score, rank = pl.col("score"), pl.col("rank")
     ahead = score.filter(rank == 1).first() - score.filter(rank == 2).first()
     spread = score.max() - score.min()
@@ -157,7 +157,7 @@ def _margins(candidates: pl.DataFrame, depth: int) -> pl.DataFrame:
 
 
 def _moved(reordered: pl.DataFrame, k: int) -> pl.DataFrame:
-    """The share of new documents among the first k, and the lowest first rank among them."""
+    """Share of new documents among the first k, and the lowest first rank among them."""
     first = reordered.filter(place("score").over("query_id") <= k).sort("query_id", "first_rank")
     by_query = first.group_by("query_id", maintain_order=True).agg(
         new=(pl.col("first_rank") > k).sum() / pl.len(), deepest=pl.col("first_rank").max().cast(pl.Float64)
@@ -166,7 +166,7 @@ def _moved(reordered: pl.DataFrame, k: int) -> pl.DataFrame:
 
 
 def _gating(per_query: pl.DataFrame) -> pl.DataFrame:
-    """The share of the gain that is kept if only the queries with the smallest margins are reranked."""
+    """Share of the gain that is kept if only the queries with the smallest margins are reranked."""
     # A query without candidates has nothing to rerank.
     ordered = per_query.sort(pl.col("margin").fill_null(2.0), "query_id")
     n = ordered.height

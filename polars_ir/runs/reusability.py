@@ -1,6 +1,6 @@
-"""`reusability`: the worth of judgments for a system outside the pool they were made of.
+"""`reusability`: the worth of judgments for a system outside the pool that they come from.
 
-Conventions: a system brings to the pool its first documents, down to a depth. Those that no system outside its group
+Conventions: a system brings its first documents, down to a depth, to the pool. Those that no system outside its group
 brings would not have been judged without the group.
 """
 
@@ -23,7 +23,7 @@ from polars_ir.runs.alternatives import DECIMALS, Frames, check_number, frames_o
 from polars_ir.runs.evaluate import evaluate
 from polars_ir.runs.rankings import ranked
 
-#: The columns of the result.
+#: Columns of the result.
 SCHEMA: dict[str, Any] = {
     **dict.fromkeys(["group", "run"], pl.String),
     **dict.fromkeys(["mean", "mean_without", "change"], pl.Float64),
@@ -38,16 +38,16 @@ SCHEMA: dict[str, Any] = {
 def reusability(
     runs: Table[FrameT], qrels: Any, measure: Measures, *, by: Mapping[str, str] | None = None, depth: int | None = 100
 ) -> FrameT:
-    """The mean of each system without the judgments that it alone brought to the pool: a row per system.
+    """Mean of each system without the judgments that it alone brought to the pool: a row per system.
 
-    Judgments of documents that only the system, or only systems of its group, has among its first `depth` are taken
-    away, and all systems evaluated anew. A system that falls far, or is passed by others, shows that the judgments are
-    unfair to new systems like it: who passes it profits from the holes. One that stays where it is says that they can
-    be used again, for systems no more different from the pool than it is from the others.
+    Judgments of documents that only the system, or only systems of its group, has among its first `depth` are removed,
+    and all systems evaluated anew. A system that falls far, or is overtaken, shows that the judgments are unfair to new
+    systems like it: those that overtake it profit from the holes. One that keeps its place shows that they can be
+    reused, for systems no more different from the pool than it is from the others.
 
-    The pool is taken for that of these runs: where others took part as well, a document that only one of these has may
-    have come from them too, and losses are larger than they were. Judged documents that none of these runs has down to
-    the depth stay judged.
+    The pool is assumed to be that of these runs: where others took part as well, a document that only one of these has
+    may have come from them too, and losses are overestimated. Judged documents that none of these runs has down to the
+    depth stay judged.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def _groups(systems: list[str], by: Mapping[str, str] | None) -> pl.DataFrame:
 
 
 def _only_from(pair: RunAndQrels, groups: pl.DataFrame, depth: int | None) -> pl.DataFrame:
-    """The documents that the systems of one group alone have down to the depth, with the group."""
+    """Documents that only the systems of one group have down to the depth, with the group."""
     rows = ranked(pair.run).select(pl.col("run").cast(pl.String), *DOCUMENT, "rank")
     pooled = rows if depth is None else rows.filter(pl.col("rank") <= depth)
     of_groups = pooled.join(groups.lazy(), on="run").group_by(DOCUMENT)
@@ -138,7 +138,7 @@ def _only_from(pair: RunAndQrels, groups: pl.DataFrame, depth: int | None) -> pl
 
 
 def _means(named: Any, judgments: pl.DataFrame, measure: ResolvedMeasure) -> pl.DataFrame:
-    """The mean of every system over all judged queries, and its rank."""
+    """Mean of every system over all judged queries, and its rank."""
     evaluated: pl.LazyFrame = evaluate(named, judgments, measure.expression).lazy()
     schema = evaluated.collect_schema()
     check_number(measure, schema)
@@ -158,7 +158,7 @@ def _without(
     groups: pl.DataFrame,
     measure: ResolvedMeasure,
 ) -> pl.DataFrame:
-    """The rows of the systems of a group, evaluated without the judgments of some documents."""
+    """Rows of the systems of a group, evaluated without the judgments of some documents."""
     removed = judgments.join(documents, on=DOCUMENT, how="semi")
     after = _means(runs, _kept(judgments, documents), measure) if removed.height else means
     compared = means.join(after, on="run", suffix="_without").join(groups, on="run")
@@ -185,7 +185,7 @@ def _without(
 
 
 def _kept(judgments: pl.DataFrame, documents: pl.DataFrame) -> pl.DataFrame:
-    """The judgments of other documents; a query that has none left keeps a row without document and grade."""
+    """Judgments of other documents; a query with none left keeps a row without document and grade."""
     remaining = judgments.join(documents, on=DOCUMENT, how="anti")
     emptied = judgments.join(remaining, on="query_id", how="anti").select("query_id").unique(maintain_order=True)
     return pl.concat([remaining, emptied], how="diagonal")

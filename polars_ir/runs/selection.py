@@ -1,10 +1,10 @@
-"""The rows of a run and its judgments that count: those of documents that are not excluded, each document once.
+"""Rows of a run and its judgments that count: documents that are not excluded, each document once.
 
 Conventions
-    * All figures are those of tables without the other rows: what stands below an excluded or repeated document moves
-      up, and a query whose judgments are all excluded is not judged.
-    * A repeated document counts at its first place in the ranking. Of its rows with the same score the one counts that
-      is first with `ties="input"`, else the one whose other columns are lowest, in their order.
+    * All figures are those of tables without the other rows: documents below an excluded or repeated one move up, and a
+      query whose judgments are all excluded is not judged.
+    * A repeated document counts at its first place in the ranking. Among its rows with the same score the one that is
+      first with `ties="input"` counts, else the one whose other columns are lowest, in their order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from polars_ir.frames.rules import Rule, checked
 from polars_ir.runs.alternatives import Frames, frames_of
 from polars_ir.runs.options import Selecting
 
-#: The options of a call whose tables hold no row that does not count.
+#: Options of a call whose rows all count.
 NEUTRAL: Selecting = {"exclude": None, "duplicates": "error"}
 
 
@@ -45,7 +45,7 @@ def selected(run: Any, qrels: Any, options: Mapping[str, Any], by: Sequence[str]
 
 
 def excluded_as_text(exclude: Any) -> str | None:
-    """The excluded documents, as figures tell how they were made: of a table a hash, whatever order it is in."""
+    """Excluded documents, as provenance records them: for a table an order-free hash."""
     if exclude is None or isinstance(exclude, str):
         return exclude
     rows, *ids = _excluded(exclude)
@@ -81,7 +81,7 @@ def _without_excluded(
 
 
 def _heights(runs: Frames, judgments: Frame | None) -> list[int | None]:
-    """The number of rows of each table, None for those of a plan."""
+    """Row count of each table, None for a plan."""
     frames = [*(runs.values() if isinstance(runs, dict) else [runs]), *([] if judgments is None else [judgments])]
     return [frame.height if isinstance(frame, pl.DataFrame) else None for frame in frames]
 
@@ -95,7 +95,7 @@ class Excluded(NamedTuple):
 
 
 def _excluded(exclude: Any, by: Sequence[str] = ()) -> Excluded:
-    """The excluded documents of a table in any form; `by` are keys of rankings, which it is not to have."""
+    """Excluded documents of a table in any form; `by` are keys of rankings, which it must not have."""
     frame = to_polars("exclude", exclude, column="score")
     columns = frame.collect_schema().names()
     if keys := [name for name in by if name in columns]:
@@ -105,9 +105,9 @@ def _excluded(exclude: Any, by: Sequence[str] = ()) -> Excluded:
 
 
 def _without(table: str, frame: Frame, excluded: Excluded | None, *, labelled: bool = False) -> Frame:
-    """The rows without excluded documents, which of None are the queries themselves.
+    """Rows without excluded documents; with None, these are the queries themselves.
 
-    A table without the columns of ids, or with such of other types, is refused by the evaluation.
+    A table without the columns of ids, or with columns of other types, is refused by the evaluation.
     """
     schema = frame.collect_schema()
     query, document = (find(table, role, schema) for role in ("query_id", "doc_id"))
@@ -140,17 +140,17 @@ def _without(table: str, frame: Frame, excluded: Excluded | None, *, labelled: b
 
 
 def _is_id(dtype: pl.DataType) -> bool:
-    """True of a type of ids."""
+    """True for a type of ids."""
     return isinstance(dtype, TEXT) or dtype.is_integer()
 
 
 def _comparable(name: str, dtype: pl.DataType) -> pl.Expr:
-    """Ids in a type that those of another table can be compared in."""
+    """Ids in a type that allows comparison with those of another table."""
     return pl.col(name).cast(pl.Int128 if dtype.is_integer() else pl.String)
 
 
 def _at_first_place(frame: Frame, by: Sequence[str], *, in_order: bool, labelled: bool) -> Frame:
-    """The rows of a run, of a repeated document the one with the best score; of equal scores the first `in_order`."""
+    """Rows of a run, with the best-scored row of a repeated document; among equal scores the first `in_order`."""
     schema = frame.collect_schema()
     roles = ("query_id", "doc_id", "score", "rank", "run", *(["relevance"] if labelled else []))
     names = columns_of("run", schema, roles)
@@ -160,7 +160,7 @@ def _at_first_place(frame: Frame, by: Sequence[str], *, in_order: bool, labelled
         return frame
     rows, others = frame, None
     if isinstance(rows, pl.DataFrame):
-        # Hashes tell in a third of the time that keys take.
+        # Comparing hashes takes a third of the time of comparing keys.
         may_repeat = rows.select(keys).hash_rows().is_duplicated()
         if not may_repeat.any():
             return frame
@@ -172,9 +172,9 @@ def _at_first_place(frame: Frame, by: Sequence[str], *, in_order: bool, labelled
         differ = pl.col(grade).n_unique().over(keys) > 1
         once = Rule(differ, f"that give a document two {grade!r}", "Give each document of a query one grade")
         plan = checked(plan, once, eager=isinstance(frame, pl.DataFrame), about="run", keys=keys, names={})
-    # A score that is none stays, and is an error of the evaluation.
+    # An invalid score stays, and is an error of the evaluation.
     is_none = pl.col(value).is_null() | (pl.col(value).is_nan() if schema[value].is_float() else False)
-    # A rank beside a score is read by nothing.
+    # A rank beside a score is never read.
     rest = [] if in_order else [name for name in schema if name not in (*keys, value, "rank")]
     if others is None and not in_order and not rest:
         best = pl.col(value).max() if "score" in names else pl.col(value).min()
@@ -187,5 +187,5 @@ def _at_first_place(frame: Frame, by: Sequence[str], *, in_order: bool, labelled
 
 
 def _ordered(name: str, dtype: pl.DataType) -> pl.Expr:
-    """A column by whose values rows are put in an order."""
+    """A column by whose values rows are sorted."""
     return pl.col(name).hash() if dtype.is_nested() else pl.col(name)

@@ -14,7 +14,7 @@ from polars_ir.language.options import chance, check, public, whole
 from polars_ir.language.words import total
 from polars_ir.runs.rankings import ranked, returned, searched_run
 
-#: About the most common documents of the pairs of a part; all pairs that a list is the first of are in one part.
+#: Approximate number of common documents of the pairs of a chunk; all pairs with the same first list are in one chunk.
 MOST_ROWS = 200_000
 
 #: Some lists and their rows, and the lists of the same queries from the first of these on, and theirs.
@@ -23,9 +23,9 @@ Part = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]
 
 @public()
 def similarity(runs: Table[FrameT], other: Any = None, *, k: int = 10, p: float = 0.9) -> FrameT:
-    """The similarity of the lists of two systems: a row per pair of systems and query that both answered.
+    """Similarity of the lists of two systems: a row per pair of systems and query that both answered.
 
-    - `overlap@k`: the share of the first k places whose documents both have, |A intersection B| / k.
+    - `overlap@k`: the share of the first k documents that both have, |A intersection B| / k.
     - `jaccard@k`: |A intersection B| / |A union B| of the first k documents.
     - `RBO`: rank-biased overlap, the overlap at every depth d with weight falling as p^d, extrapolated beyond the ends
       of the lists. With x_d documents in common at depth d and lists of s <= l documents,
@@ -37,7 +37,7 @@ def similarity(runs: Table[FrameT], other: Any = None, *, k: int = 10, p: float 
     runs
         A dict of runs by name, or a table with a column `run`; or one run, with the `other`.
     other
-        The other run of two, which are then called `a` and `b`.
+        The other of two runs, which are then called `a` and `b`.
     k
         The depth of overlap and Jaccard.
     p
@@ -71,7 +71,7 @@ def similarity(runs: Table[FrameT], other: Any = None, *, k: int = 10, p: float 
     if table.systems is not None and len(table.systems) < 2:
         raise ColumnError("needs two runs at least; got one.", about="similarity")
     run, query = table.dtypes["run"], table.dtypes["query_id"]
-    # A function of all rows: the last bits of a streaming plan depend on the batches it makes of them.
+    # A function of all rows: the last bits of a streaming plan depend on its batches.
     similarities = (
         ranked(table)
         .select("run", "query_id", "doc_id", "rank")
@@ -87,7 +87,7 @@ def similarity(runs: Table[FrameT], other: Any = None, *, k: int = 10, p: float 
 
 
 def _similarities(rows: pl.DataFrame, k: int, p: float) -> pl.DataFrame:
-    """The similarities of the lists of every pair of systems, found in parts."""
+    """Similarities of the lists of every pair of systems, found in chunks."""
     lists = rows.group_by("query_id", "run").agg(n=pl.len().cast(pl.Int64)).sort("query_id", "run")
     lists = lists.with_row_index("list").with_columns(query=pl.col("query_id").rle_id())
     rows = rows.join(lists, on=["query_id", "run"]).select("list", "query", "doc_id", "rank", "n").sort("list")
@@ -95,12 +95,12 @@ def _similarities(rows: pl.DataFrame, k: int, p: float) -> pl.DataFrame:
     found = pl.concat(_agreements(part, weights, k).collect(engine="in-memory") for part in _parts(lists, rows))
     ids = {"run": ("run", "list"), "other": ("run", "other"), "query_id": ("query_id", "list")}
     named = [lists[column].gather(found[side]).alias(name) for name, (column, side) in ids.items()]
-    # Not in the parts: Polars multiplies with the reciprocal where it divides by a column of one row.
+    # Not in the chunks: Polars multiplies by the reciprocal where it divides by a column of one row.
     return found.select(*named, **_measures(k, p)).sort(*ids)
 
 
 def _parts(lists: pl.DataFrame, rows: pl.DataFrame) -> Iterator[Part]:
-    """The lists in parts, each with all that its lists are compared with."""
+    """Chunks of the lists, each with all lists that its own are compared with."""
     ends = lists.select("list", "query", end=pl.col("n").cum_sum(), begin=pl.col("n").cum_sum() - pl.col("n"))
     ends = ends.with_columns(pl.col("list", "end").last().over("query").name.prefix("last "))
     if lists.is_empty():
@@ -125,7 +125,7 @@ def _weights(depth: int, p: float) -> pl.DataFrame:
 def _agreements(part: Part, weights: pl.DataFrame, k: int) -> pl.LazyFrame:
     """Pairs of lists with counts of their common documents, and the sum of RBO over the depths of the longer one.
 
-    A document in common from depth m on adds p^d / d at each depth d from m to the end.
+    A common document at depth m or above adds p^d / d at each depth d from m to the end.
     """
 
     def paired(left: pl.DataFrame, right: pl.DataFrame, *on: str) -> pl.LazyFrame:
@@ -149,7 +149,7 @@ def _agreements(part: Part, weights: pl.DataFrame, k: int) -> pl.LazyFrame:
             depths=total(pl.col("part").sort()),
         )
     )
-    # Lists without a document in common are a pair, too.
+    # Lists without a common document are a pair, too.
     pairs = paired(lists, others, "query").join(counts, on=["list", "other"], how="left")
     return pairs.select(
         *("list", "other", "n", "other_n", "short", "long"),
@@ -160,7 +160,7 @@ def _agreements(part: Part, weights: pl.DataFrame, k: int) -> pl.LazyFrame:
 
 
 def _measures(k: int, p: float) -> dict[str, pl.Expr]:
-    """The measures of a pair, from its counts and the sums over the depths."""
+    """Measures of a pair, from its counts and the sums over the depths."""
     common, x_short, x_long, depths = map(pl.col, ("common", "x_short", "x_long", "depths"))
     short, long = (pl.col(end).cast(pl.Float64) for end in ("short", "long"))
     either = pl.min_horizontal("n", k) + pl.min_horizontal("other_n", k) - common

@@ -1,4 +1,4 @@
-"""Warnings of tables and columns that are probably in each other's place, from the first rows of tables in memory."""
+"""Warnings of tables and columns that are probably exchanged, from the first rows of tables in memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import is_pandas, to_polars
 from polars_ir.frames.roles import find
 
-#: The rows that are looked at.
+#: Number of inspected rows.
 SAMPLED = 1000
 
 #: Grades are mostly no higher.
@@ -20,27 +20,27 @@ HIGH = 10
 
 
 def warn_of_places(run: Any, pair: RunAndQrels) -> None:
-    """Warn of a run and judgments, or a rank and a score, that were probably taken for each other."""
+    """Warn of a run and judgments, or a rank and a score, that were probably exchanged."""
     if not pair.run.eager:
         return
     if pair.qrels is not None and pair.qrels.eager and _are_swapped(pair.run, pair.qrels):
         warn(
             f"scores of {table_name('run')} look like grades, and grades of {table_name('qrels')} like scores.",
-            fix=Fix("The run comes first; if they are in each other's place, exchange them"),
+            fix=Fix("The run comes first; if they are exchanged, swap them"),
         )
     if isinstance(run, pl.DataFrame) or is_pandas(run):
         _warn_of_ranks(to_polars("run", run.head(SAMPLED), column="score"))
 
 
 def _are_swapped(run: CanonicalFrame, qrels: CanonicalFrame) -> bool:
-    """True of grades that are fractions or large, each once in a query, beside scores that are small whole numbers."""
+    """True for grades that are fractions or large, each once in a query, beside scores that are small whole numbers."""
     grades = qrels.column("relevance").head(SAMPLED).drop_nulls()
     if not len(grades) or (_are_whole(grades) and not (grades > HIGH).any()):
         return False
     scores = run.select("score").head(SAMPLED).collect(engine="in-memory").to_series()
     if not _are_whole(scores) or not ((scores >= 0) & (scores <= HIGH)).all():
         return False
-    # Scores of lists fall to 1 one by one, and grades of a query come again.
+    # Scores of lists fall to 1 one by one, and grades of a query recur.
     of_lists = ((scores.diff() == -1) | (scores.shift() == 1))[1:].all()
     judged = qrels.select("query_id", "relevance").head(SAMPLED).collect(engine="in-memory")
     return not of_lists and not judged.is_duplicated().any()
@@ -51,7 +51,7 @@ def _are_whole(numbers: pl.Series) -> bool:
 
 
 def _warn_of_ranks(rows: pl.DataFrame | pl.LazyFrame) -> None:
-    """Warn of a rank beside a score that contradicts it throughout, or that stands in its place."""
+    """Warn of a rank beside a score that contradicts it throughout, or is exchanged with it."""
     names = {role: find("run", role, rows.columns) for role in ("query_id", "score", "rank")} if rows.columns else {}
     if not isinstance(rows, pl.DataFrame) or None in names.values() or not names:
         return
@@ -62,7 +62,7 @@ def _warn_of_ranks(rows: pl.DataFrame | pl.LazyFrame) -> None:
     if rank.null_count() == len(rank):
         places = (score.diff() == 1) | ((score == 1) & ~same)
         if len(score) > 1 and same.any() and bool(places[1:].all()) and score[0] == 1:
-            warn("the scores are 1, 2, 3 of each query, and no rank is a whole number: are they in each other's place?")
+            warn("the scores are 1, 2, 3 of each query, and no rank is a whole number: are they exchanged?")
         return
     if not rank.dtype.is_numeric():
         return

@@ -1,7 +1,7 @@
-"""`update`: stored figures brought up to date, by evaluating anew only what changed.
+"""`update`: stored figures brought up to date, by evaluating only what changed.
 
-Conventions: a query is the same where the hash of its rows and judgments is the one that was stored with its figures.
-The run and its judgments are checked as `evaluate` checks them; of those that did not change only the hash is made.
+Conventions: a query is unchanged where the hash of its rows and judgments is the stored one. The run and its judgments
+are checked as by `evaluate`; unchanged rows are only hashed.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ from polars_ir.runs.evaluate import columns_read, evaluate_collected, made_with,
 from polars_ir.runs.options import Evaluating
 from polars_ir.runs.selection import NEUTRAL, selected
 
-#: The number of ids that a warning names.
+#: Number of ids that a warning names.
 NAMED = 3
 
-#: Up to this share of the queries of a plan are evaluated in memory, which their evaluation as a plan would scan anew.
+#: Share of the queries of a plan up to which they are evaluated in memory; evaluating them as a plan would scan anew.
 FEW = 0.1
 
 
@@ -71,29 +71,29 @@ def update(
     changed_only: bool = False,
     **options: Unpack[Evaluating],
 ) -> FrameT:
-    """The figures of a run as they are now, of which only those are evaluated that are not as they were stored.
+    """Current figures of a run, evaluating only those that differ from the stored ones.
 
-    These are the queries whose rows or judgments are others, queries that are new, and measures that `stored` lacks.
+    These are queries with changed rows or judgments, new queries, and measures that `stored` lacks.
     The result is that of `evaluate(run, qrels, measures, provenance=True)` to the last bit, with the same options.
 
     Parameters
     ----------
     stored
         What `evaluate(..., provenance=True)` or `update` returned for the same options, also read back from a store,
-        with measures in either spelling; a part of it for a part of the run.
+        with measures in either spelling; some rows of it for some rows of the run.
     run
-        The run as it is now, whole, in any form that `evaluate` takes. Of a LazyFrame the hashes of its queries are
-        collected, and then the rows of those that changed or, where these are more than a tenth, their figures.
+        The current run, whole, in any form that `evaluate` takes. Of a LazyFrame the hashes of its queries are
+        collected, and then the rows of the changed ones or, where these are more than a tenth, their figures.
     qrels
-        All of its judgments, also those that did not change; None where the run holds its grades.
+        All of its judgments, also the unchanged ones; None where the run holds its grades.
     measures
-        The measures of the result. An aggregation of one's own, of which only the name is stored, is evaluated anew.
+        The measures of the result. An aggregation of one's own is stored by name only, and evaluated anew.
     changed_only
-        False: all rows. True: the rows for a MERGE, which are those of queries that changed or are new, or, for new
-        measures, all; and for each query that is no longer there a row whose figures and `query_hash` are null, as in
-        `WHEN MATCHED AND s.query_hash IS NULL THEN DELETE`. Rows that a MERGE leaves have the `provenance` of their
-        day, with the hash that all judgments had then; of a frame in memory `compare` and `gate` go by the judgments
-        of each query, of a LazyFrame by those of all.
+        False: all rows. True: the rows for a MERGE: those of changed or new queries or, for new measures, all; and for
+        each query that no longer exists a row whose figures and `query_hash` are null, as in `WHEN MATCHED AND
+        s.query_hash IS NULL THEN DELETE`. Rows that a MERGE leaves keep their former `provenance`, with the hash of all
+        judgments of that time; for a frame in memory `compare` and `gate` go by the judgments of each query, for a
+        LazyFrame by all judgments.
 
     Returns
     -------
@@ -103,8 +103,8 @@ def update(
     Warns
     -----
     IRWarning
-        For rows of `stored` that are of no query of the run and its judgments; for figures by another version of this
-        package or of Polars, whose hashes are others, so that all are evaluated anew; and as `evaluate` warns, where
+        For rows of `stored` whose query is not in the run and its judgments; for figures of another version of this
+        package or of Polars, whose hashes differ, so that everything is evaluated anew; and as `evaluate` warns, where
         half of a system's queries are evaluated.
 
     Raises
@@ -156,9 +156,9 @@ def update(
 def _as_they_are(
     pair: RunAndQrels, measured: Sequence[ResolvedMeasure], options: Evaluating
 ) -> tuple[pl.DataFrame, str]:
-    """The queries that are evaluated, each with its hash, and how their figures are made."""
+    """The queries to evaluate, each with its hash, and the provenance of their figures."""
     run, qrels, read = pair.run.guarded(), pair.qrels, columns_read(measured)
-    # What else is to be known of the run is read off its rankings.
+    # Everything else is read off the rankings.
     rankings = rankings_of(run, read, in_order=options["ties"] == "input")
     small = run.eager and run.rows < TUNING.streaming_rows
     rankings = rankings.with_frame(collected(rankings.all_columns(), "in-memory" if small else "streaming"))
@@ -173,7 +173,7 @@ def _as_they_are(
         queries = strictly(queries, pair, missing=options["missing"])
     judged, digest = None, None
     if qrels is not None:
-        # These are hashed once, and those of a plan are then in memory.
+        # Hashed once; those of a plan are then in memory.
         hashes: Any = pair.kept(("hashes",), lambda: hashes_of(qrels))
         judged = collected(hashes.lazy(), qrels.engine)
         digest = collected(digest_of(judged, qrels.keys)).item()
@@ -183,13 +183,13 @@ def _as_they_are(
 
 
 def _rows_of(table: CanonicalFrame, run: CanonicalFrame) -> pl.DataFrame:
-    """The rows that were stored, with keys of the types that they have in the run, each once."""
+    """The stored rows, with keys of the types that they have in the run, each once."""
     if absent := [name for name in (PROVENANCE, QUERY_HASH) if name not in table.columns]:
         fix = Fix("Evaluate with it", Setting("provenance", True))
         raise ColumnError(f"has no column {absent[0]!r}; it has {quoted(table.columns)}.", about="stored", fix=fix)
     keys = [*filter(table.columns.__contains__, run.by), *table.keys]
     if keys != run.keys:
-        says = f"tells its rows apart by {quoted(keys)}, and the run its rankings by {quoted(run.keys)}."
+        says = f"distinguishes its rows by {quoted(keys)}, and the run its rankings by {quoted(run.keys)}."
         raise ColumnError(
             says, about="stored", fix="Let both have, or lack, a column of systems, and name the others: by="
         )
@@ -207,7 +207,7 @@ def _rows_of(table: CanonicalFrame, run: CanonicalFrame) -> pl.DataFrame:
 def _made_alike(
     rows: pl.DataFrame, keys: Sequence[str], text: str, measured: Sequence[ResolvedMeasure]
 ) -> pl.DataFrame:
-    """The keys, hashes and figures, by name, of rows that were made as the text says.
+    """Keys, hashes and figures, by name, of rows whose provenance is the given text.
 
     Raise a `DataError` for other options. Rows of another version are left out, and columns of other measures.
     """
@@ -251,7 +251,7 @@ def _figures(
     before: pl.DataFrame,
     options: Evaluating,
 ) -> pl.DataFrame:
-    """The keys and figures of all queries: those of before where they are the same, and the others evaluated."""
+    """Keys and figures of all queries: stored ones where unchanged, and evaluated ones."""
     run, qrels, measured = call
     keys = pair.run.keys
     same = queries.join(before, on=[*keys, QUERY_HASH])
@@ -259,11 +259,11 @@ def _figures(
     figures = queries.select(keys)
     if kept:
         changed = queries.join(same, on=keys, how="anti")
-        # The evaluation of what is new warns of all, and a few queries look unlike what they are part of.
+        # The evaluation of new rows warns of all, and a few queries do not look like the whole.
         quiet = len(kept) < len(measured) or not _are_many(changed, queries, keys[:-1])
         few = changed.height <= FEW * queries.height
         part = _of_changed(pair, changed, kept, options, quiet=quiet, few=few).join(changed, on=keys, how="semi")
-        # A store may have made other numbers of figures.
+        # A store may have changed the numeric types of figures.
         kept = [measure for measure in kept if part.schema[measure.name] == same.schema[measure.name]]
         together = pl.concat([rows.select(*keys, *(measure.name for measure in kept)) for rows in (same, part)])
         figures = figures.join(together, on=keys)
@@ -285,11 +285,11 @@ def _of_changed(
     quiet: bool,
     few: bool,
 ) -> pl.DataFrame:
-    """The figures of queries that changed, beside such of other systems, which have no rows here."""
+    """Figures of changed queries, beside those of other systems, which have no rows here."""
     run, qrels, read = pair.run, pair.qrels, columns_read(measured)
     roles = {"query_id", "doc_id", "score", "relevance", *run.keys, *read} - ({"doc_id"} if run.numbered else set())
     rows = run.select(*filter(roles.__contains__, run.columns))
-    # A look at the query alone leaves few rows to be joined.
+    # Filtering by the query first leaves few rows to be joined.
     rows_perhaps = rows.filter(pl.col("query_id").is_in(changed["query_id"].unique().implode()))
     part = rows_perhaps.join(changed.lazy(), on=run.keys, how="semi", maintain_order="left")
     systems = run.keys[:-1]
@@ -307,7 +307,7 @@ def _of_changed(
         judgments = qrels.select(*of_qrels).join(changed.lazy(), on=qrels.keys, how="semi")
         judgments = judgments.collect(engine="in-memory") if qrels.eager else judgments
     with warnings.catch_warnings():
-        # Rows of systems that did not change are left out.
+        # Rows of unchanged systems are left out.
         warnings.filterwarnings("ignore", "" if quiet else ".* answers fewer than half", IRWarning)
         return evaluate_collected(part_of_run, judgments, [measure.expression for measure in measured], **options)
 
@@ -321,7 +321,7 @@ def _are_many(changed: pl.DataFrame, queries: pl.DataFrame, systems: list[str]) 
 
 
 def _warn_of_deleted(deleted: pl.DataFrame, *, changed_only: bool) -> None:
-    """Tell the queries that were stored, and are evaluated no more."""
+    """Warn of stored queries that are no longer evaluated."""
     first = [", ".join(map(str, row)) for row in deleted.head(NAMED).rows()]
     says = f"has {deleted.height} rows of queries that the run and its judgments no longer have, the first being"
     result = "in the result their figures and query_hash are null" if changed_only else "the result lacks them"

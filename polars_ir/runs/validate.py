@@ -1,4 +1,4 @@
-"""`validate`: oddities of a run and its judgments, to look at before any figure."""
+"""`validate`: anomalies of a run and its judgments, to check before any figure."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from polars_ir.language.options import check, each_once, keys_named, or_none, pu
 from polars_ir.language.words import average
 from polars_ir.runs.pooled import fixed_by_document, perhaps_pooled, several
 
-#: The cutoff of the findings on the top of a ranking.
+#: Cutoff of the findings on the top of a ranking.
 DEPTH = 10
 
-#: The columns of the relation that findings read, beside the keys.
+#: Columns of the relation that findings read, beside the keys.
 READ = ("doc_id", "relevance", "rank", "n_higher", "n_tied")
 
-#: True of a document whose score another one of its ranking has, and of one whose score can bring it to the top.
+#: True for a document that shares its score within its ranking, and for one whose score can bring it to the top.
 TIED, IN_TOP = pl.col("n_tied") > 1, pl.col("n_higher") < DEPTH
 
-#: What makes texts alike that are not the same, by any of its characters: other ones than ASCII, what is stripped, and
-#: letters of both cases.
+#: What makes different texts look alike, by any of its characters: other than ASCII, stripped characters, and letters
+#: of both cases.
 FORMS = {
     "other": pl.all().str.len_bytes() != pl.all().str.len_chars(),
     "stripped": pl.all().str.contains(r"^\s|\s$|\.0$|^0\d"),
@@ -45,8 +45,8 @@ FORMS = {
     "lower": pl.all().str.contains("[a-z]"),
 }
 
-#: How bad a finding is: `evaluate` refuses it; something went wrong on the way, so that figures are not what they seem;
-#: or it is as it is, and figures are to be read with it in mind. The worst first.
+#: Severities, the worst first: `evaluate` refuses it; something went wrong upstream, so that figures mislead; or it is
+#: a fact to bear in mind when reading figures.
 SEVERITIES = ("error", "warning", "note")
 
 #: The findings, by the function that makes them, each with its severity.
@@ -71,7 +71,7 @@ TIES = {f"P@{DEPTH} moved by ties": "note", f"nDCG@{DEPTH} moved by ties": "note
 UNJUDGED = {f"unjudged documents in the top {DEPTH}": "note"}
 RANKS = {"rank column with gaps": "warning", "rank column against the scores": "warning"}
 
-#: The findings that read grades, which judgments of some kinds have not.
+#: Findings that read grades, which judgments of some kinds lack.
 OF_GRADES = {"queries without a relevant document", *SHARES, *TIES}
 
 FINDINGS = TYPES | POOLED | ROWS | QUERIES | ITSELF | SHARES | LOOKALIKES["query_id"] | LOOKALIKES["doc_id"]
@@ -82,7 +82,7 @@ FINDINGS |= SCORES | TIES | UNJUDGED | RANKS
 def validate(
     run: Table[FrameT], qrels: Any, *, by: str | Sequence[str] | None = None, only: str | Sequence[str] | None = None
 ) -> FrameT:
-    """The oddities of a run and its judgments: one row per finding, none where nothing is odd.
+    """Anomalies of a run and its judgments: one row per finding, none for clean tables.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def validate(
     qrels
         Its judgments.
     by
-        Columns of the run that tell rankings apart, such as 'date', as in `evaluate`: ids then begin with these.
+        Columns of the run that distinguish rankings, such as 'date', as in `evaluate`: ids then begin with these.
     only
         The findings to look for, by name, such as 'duplicates in the run', or one; None looks for all.
 
@@ -103,13 +103,15 @@ def validate(
 
         - `error`, which `evaluate` refuses: ids of different types; null ids, and null or NaN scores and grades;
           duplicates;
-        - `warning`, where something went wrong on the way: ids that only look different on the two sides; rankings of
-          several days or tenants; judged queries missing from the run; grades between 0 and 1; a rank column with gaps,
-          or one that contradicts the scores;
-        - `note`, to be kept in mind: queries without judgments, or without a relevant document; queries that retrieve
-          the document of their own id; tied scores, and the
-          largest move of the mean P@10 and nDCG@10 by another order of the ties (in `share`); unjudged documents in the
-          top 10.
+        - `warning`, where something went wrong upstream: ids that only look different on the two sides; rankings of
+        several
+          days or tenants; judged queries missing from the run; grades between 0 and 1; a rank column with gaps, or one
+        that
+          contradicts the scores;
+        - `note`, to bear in mind: queries without judgments, or without a relevant document; queries that retrieve the
+          document of their own id; tied scores, and the largest move of the mean P@10 and nDCG@10 by another order of
+        the
+          ties (in `share`); unjudged documents in the top 10.
 
     Raises
     ------
@@ -130,7 +132,7 @@ def validate(
         names = [name for name in names if name not in OF_GRADES]
     of_types, run_side, qrels_side = _types(run_table(run, check=False, by=keys), judged)
     repeated_run, run_ids, sound_run = _sound(run_side, wrong_run_row(run_side.keys), run_side.document)
-    # Of judgments that are prepared for many runs, what they alone tell is made once.
+    # Findings of the judgments alone are made once for judgments prepared for many runs.
     prepared = qrels if isinstance(qrels, PreparedJudgments) and qrels_side is judged else None
     sound = partial(_sound, qrels_side, wrong_qrels_row(qrels_side.keys), [*qrels_side.document, *qrels_side.per])
     repeated_qrels, qrels_ids, sound_qrels = prepared.kept(("sound", qrels_side.by), sound) if prepared else sound()
@@ -138,7 +140,7 @@ def validate(
         sound_qrels = _by_document(sound_qrels)
     pair = RunAndQrels(sound_run, sound_qrels, prepared)
     eager = run_side.eager and qrels_side.eager
-    # Several findings read these, each of which would make them anew.
+    # Read by several findings, each of which would compute them anew.
     placed = relation = pl.LazyFrame()
     may_tie = True
     if not {*SCORES, *TIES, *UNJUDGED}.isdisjoint(names):
@@ -171,13 +173,13 @@ def validate(
         if name in names
     ]
     if eager:
-        # One after the other: what they make is not to be in memory together.
+        # One after the other: their rows must not be in memory together.
         findings = [each.collect(engine="in-memory").lazy() for each in findings]
     return give_back(pl.concat([of_types.clear(), *findings]).filter(pl.col("count") > 0), run)
 
 
 def _placed(run: CanonicalFrame) -> pl.LazyFrame:
-    """The ids and scores of a run, with the numbers of documents with a higher score and with the same."""
+    """Ids and scores of a run, with the numbers of documents with a higher score and with the same."""
     rows = run.select(*run.document, "score")
     if not run.eager:
         return rows.with_columns(**tie_counts(run.keys))
@@ -185,9 +187,9 @@ def _placed(run: CanonicalFrame) -> pl.LazyFrame:
 
 
 def _of_top(pair: RunAndQrels, placed: pl.LazyFrame, qrels: CanonicalFrame) -> RunAndQrels:
-    """A pair in memory without what no finding on the top reads: most of the run, and most of the judgments.
+    """A pair in memory without rows that no finding on the top reads: most of the run, and most of the judgments.
 
-    There stay the documents whose score can bring them to the top, the judgments of these, those of relevant documents,
+    Kept are the documents whose score can bring them to the top, their judgments, the judgments of relevant documents,
     which an ideal ranking holds, and one of each query.
     """
     top = placed.filter(IN_TOP).select(*pair.run.document, "score").collect(engine="in-memory")
@@ -205,15 +207,15 @@ def _judged(pair: RunAndQrels) -> pl.LazyFrame:
 
 
 def _sound(table: CanonicalFrame, wrong: pl.Expr, ids: list[str]) -> tuple[pl.Expr, CanonicalFrame, CanonicalFrame]:
-    """True of a row that repeats its ids, a table with all ids, and one without the rows that `evaluate` refuses.
+    """True for a row that repeats its ids, a table with all ids, and one without the rows that `evaluate` refuses.
 
-    Rows of the former may repeat where the table is a plan, in which to look for them takes longer than all else.
+    Rows of the former may repeat in a plan, where searching for repetitions takes longer than all else.
     """
     rows = table.all_columns().filter(~wrong)
     if not table.eager:
         return pl.struct(ids).is_duplicated(), table.with_frame(rows), table.with_frame(rows.unique(ids))
     repeated = pl.struct(ids).is_duplicated()
-    # To look for those that repeat takes several times their memory: rows without any are spared it.
+    # Searching for repeated rows takes several times their memory; rows without any are spared it.
     if may_repeat(table.select(*ids)):
         rows = rows.unique(ids)
     else:
@@ -225,7 +227,7 @@ def _sound(table: CanonicalFrame, wrong: pl.Expr, ids: list[str]) -> tuple[pl.Ex
 def finding(
     name: str, rows: pl.LazyFrame, wrong: pl.Expr, example: pl.Expr, meaning: str, share: pl.Expr | None = None
 ) -> pl.LazyFrame:
-    """One finding: the number of wrong rows, their share of all (or another mean), and a few of them."""
+    """One finding: the number of invalid rows, their share of all (or another mean), and a few of them."""
     read = [column for column in example.meta.root_names() if column != "wrong"]
     # A sum of fractions depends on their order, and Polars leaves out the sort of a mean.
     mean = pl.col("wrong").mean() if share is None else average(pl.col("share").sort())
@@ -240,23 +242,23 @@ def finding(
 
 
 def _wrong(column: str) -> pl.Expr:
-    """The values of wrong rows, as texts."""
+    """Values of invalid rows, as texts."""
     return pl.col(column).filter("wrong").cast(pl.String)
 
 
 def _id(*columns: str) -> pl.Expr:
-    """The ids of each wrong row as one text."""
+    """Ids of each invalid row as one text."""
     return pl.concat_str([_wrong(column).fill_null("null") for column in columns], separator=" ")
 
 
 def _by_document(qrels: CanonicalFrame) -> CanonicalFrame:
-    """Judgments of which a document has several, each document once, with the highest grade."""
+    """Judgments with each document once, with its highest grade."""
     rows = qrels.select(*qrels.document, "relevance").group_by(qrels.document).agg(pl.col("relevance").max())
     return replace(qrels.with_frame(rows.collect(engine="in-memory") if qrels.eager else rows), per=())
 
 
 def _types(run: CanonicalFrame, qrels: CanonicalFrame) -> tuple[pl.LazyFrame, CanonicalFrame, CanonicalFrame]:
-    """The finding of ids of different types, and both sides with ids that can be compared."""
+    """The finding of ids of different types, and both sides with comparable ids."""
     problem: list[str] = []
     try:
         run, qrels = same_types(run, qrels)
@@ -285,7 +287,7 @@ def _rows(
 
 
 def _pooled(run: CanonicalFrame) -> list[pl.LazyFrame]:
-    """The finding of rankings with several values of what may tell rankings apart, and no call said does."""
+    """The finding of rankings with several values of a column that may distinguish rankings and that no call named."""
     names = perhaps_pooled(run)
     if not names:
         return []
@@ -345,7 +347,7 @@ def _itself(run: CanonicalFrame) -> list[pl.LazyFrame]:
 
 
 def _shares(qrels: CanonicalFrame) -> pl.LazyFrame:
-    """The finding of grades that are shares of the best one, as those of language models and normalised ratings."""
+    """The finding of grades that are shares of the best one, as of language models and normalised ratings."""
     grade = pl.col("relevance")
     return finding(
         "grades between 0 and 1",
@@ -367,7 +369,7 @@ def _lookalikes(pair: RunAndQrels, qrels: CanonicalFrame, role: str) -> list[pl.
     form = _form(run_ids) | of_judged if eager else set(FORMS)
     if form.isdisjoint(("other", "stripped")) and not form.issuperset(("upper", "lower")):
         return []
-    # Nothing but ASCII has no other form, and to look for one takes longer than all the rest.
+    # ASCII text has no other form, and searching for one takes longer than all the rest.
     alike = pl.col(role).str.normalize("NFC") if "other" in form else pl.col(role)
     alike = alike.str.to_lowercase()
     if not form.isdisjoint(("other", "stripped")):
@@ -387,13 +389,13 @@ def _lookalikes(pair: RunAndQrels, qrels: CanonicalFrame, role: str) -> list[pl.
 
 
 def _texts(table: CanonicalFrame, role: str) -> pl.LazyFrame:
-    """The ids of a table as texts, those of queries once: there are few of these, and many documents."""
+    """Ids of a table as texts; queries once, since there are few of them and many documents."""
     ids = table.select(role).unique() if role == "query_id" else table.select(role)
     return ids.select(pl.col(role).cast(pl.String))
 
 
 def _judged_ids(qrels: CanonicalFrame, role: str) -> tuple[pl.LazyFrame, set[str]]:
-    """The ids that are judged, and in memory their form."""
+    """The judged ids, and in memory their form."""
     ids = _texts(qrels, role)
     if not qrels.eager:
         return ids.unique(), set()
@@ -402,9 +404,9 @@ def _judged_ids(qrels: CanonicalFrame, role: str) -> tuple[pl.LazyFrame, set[str
 
 
 def _form(ids: pl.LazyFrame) -> set[str]:
-    """The names in `FORMS` of what is in some of the ids in memory.
+    """Names in `FORMS` of the variations among some of the ids in memory.
 
-    To know it is cheap, and mostly nothing is to be stripped, and all letters are of one case.
+    The test is cheap, and mostly there is nothing to strip and one case.
     """
     forms = ids.select(form.any().alias(name) for name, form in FORMS.items()).collect(engine="in-memory")
     return {name for name in FORMS if forms[name].item()}
@@ -413,7 +415,7 @@ def _form(ids: pl.LazyFrame) -> set[str]:
 def _any_alike(run_ids: pl.LazyFrame, judged_ids: pl.LazyFrame, stripped: pl.Expr) -> bool:
     """True if an id of the run in memory that is none of the qrels is `alike` one of them, stripped.
 
-    Mostly none is; to know it takes a third of the time that it takes to say how many there are, and of how many.
+    Mostly none is; this test takes a third of the time of counting them.
     """
     judged = judged_ids.collect(engine="in-memory")
     role, _ = judged.columns
@@ -436,7 +438,7 @@ def _ties(keys: list[str], relation: pl.LazyFrame, *, eager: bool) -> list[pl.La
     if eager and movable.collect(engine="in-memory").is_empty():
         return []
     moving = moving.join(movable, on=keys, how="semi")
-    # Below the top no order matters, and to find one takes long.
+    # Below the top the order does not matter, and finding it takes long.
     starts_in_top = IN_TOP.fill_null(False)
     below = moving.filter(~starts_in_top)
     best, worst = (
@@ -473,7 +475,7 @@ def _unjudged(keys: list[str], relation: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _rank_column(run: Any, table: CanonicalFrame) -> list[pl.LazyFrame]:
-    """The findings of gaps in a column of ranks, and of an order that is not that of the scores beside it."""
+    """The findings of gaps in a column of ranks, and of an order that contradicts the scores beside it."""
     if isinstance(run, Mapping) and holds_systems(run):
         return []
     frame = to_polars("run", run, column="score")
@@ -482,7 +484,7 @@ def _rank_column(run: Any, table: CanonicalFrame) -> list[pl.LazyFrame]:
         return []
     rank = pl.col("rank")
     ids = (pl.col(table.names[role]).alias(role) for role in (*table.keys, "score"))
-    # What is no number is no rank.
+    # Non-numeric values are no ranks.
     rows = frame.lazy().select(*ids, rank=pl.col(name).cast(pl.Float64, strict=False)).drop_nulls("rank")
     gaps = finding(
         "rank column with gaps",

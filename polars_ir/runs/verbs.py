@@ -1,4 +1,4 @@
-"""Verbs that make one run of another: its first documents, its best duplicates, its documents of passages, its pool."""
+"""Verbs that turn a run into another: its first documents, its best duplicates, its documents of passages, its pool."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from polars_ir.language.words import text, total
 from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
 from polars_ir.runs.rankings import checked_run, in_order, of_ranks, ranked, returned, searched_run
 
-#: The way from the scores of passages to that of their document.
+#: How the scores of passages make that of their document.
 How = Literal["max", "sum", "first"]
 
-#: The largest score above or below which there is room for others.
+#: Largest absolute score with room for others beyond it.
 LARGEST = 1.7e308
 
 
@@ -91,26 +91,27 @@ def skip_first(run: Table[FrameT], n: int = 1) -> FrameT:
 
 @public()
 def deduplicate(run: Table[FrameT], *, by: str | Sequence[str] | None = None) -> FrameT:
-    """The run with the best-scored of the rows that have the same document of a query.
+    """The run with the best-scored row of each document of a query.
 
     Parameters
     ----------
     run
         A run of one or several systems, in any form that `evaluate` takes, but that it may repeat documents.
     by
-        Columns of the run that tell rankings apart, such as 'date', as in `evaluate`: a document of two nights stays in
+        Columns of the run that distinguish rankings, such as 'date', as in `evaluate`: a document of two nights stays
+        in
         both. Without it, such columns of a run in memory are warned of.
 
     Returns
     -------
     The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
-        The columns of the run, each list by falling score. Of rows with the same score the one stays whose other
-        columns are lowest, in their order.
+        The columns of the run, each list by falling score. Among rows with the same score the one whose other columns
+        are lowest, in their order, stays.
 
     Raises
     ------
     IRError
-        For a run that `evaluate` would not take, duplicates apart, and keys that can not be.
+        For a run that `evaluate` would refuse, apart from duplicates, and invalid keys.
 
     Examples
     --------
@@ -133,17 +134,16 @@ def deduplicate(run: Table[FrameT], *, by: str | Sequence[str] | None = None) ->
 def collapse(run: Table[FrameT], by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: How = "max") -> FrameT:
     """The run with documents in place of their passages, or queries in place of their variants.
 
-    Rows of one new document become one, with a score of theirs by `how`: `"max"` (MaxP, and the maximum
-    over sub-queries), `"sum"` (SumP), or `"first"` (FirstP), the score of the row whose passage, or sub-query, has the
-    lowest id.
+    Rows of one new document become one, whose score is by `how`: `"max"` (MaxP, and the maximum over sub-queries),
+    `"sum"` (SumP), or `"first"` (FirstP), the score of the row whose passage, or sub-query, has the lowest id.
 
     Parameters
     ----------
     by
         The new `doc_id`: a column of the run, or an expression over its columns, such as
-        `pl.col("doc_id").str.split("#").list.first()`. `{"query_id": "topic"}` puts a column in place of the query.
+        `pl.col("doc_id").str.split("#").list.first()`. `{"query_id": "topic"}` replaces the query by a column.
     how
-        The way to combine the scores of rows that become one.
+        How to combine the scores of rows that become one.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def condense(run: Table[FrameT], qrels: Any) -> FrameT:
 
 @public()
 def pool(runs: Table[FrameT], *, depth: int) -> FrameT:
-    """The pool: the documents among the first `depth` of any system, which are those to judge.
+    """The pool: the documents to judge, among the first `depth` of any system.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def pool(runs: Table[FrameT], *, depth: int) -> FrameT:
 def rerank(
     run: Table[FrameT], scores: Any, *, depth: int | None = None, unscored: Literal["below", "drop"] = "below"
 ) -> FrameT:
-    """The run in the order of other scores, as a second stage gives them.
+    """The run in the order of other scores, as by a second stage.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def rerank(
         Another score for some of its documents, in the form of a run; documents that the run lacks are left out. If it
         has a column `run`, each system has its own.
     depth
-        Rerank only so many documents at the top of each list; the others count as unscored.
+        Rerank only the first n documents of each list; the others count as unscored.
     unscored
         `"below"`: documents without a new score follow the others in the order they had. `"drop"`: they are left out.
 
@@ -320,11 +320,11 @@ def rerank(
 
 
 def _reranked(keys: list[str], dtype: pl.DataType) -> pl.Expr:
-    """The scores of lists in the order of `new` scores, the documents without one below, as they stood."""
+    """Scores of lists in the order of `new` scores, with unscored documents below in their order."""
     new, unscored = pl.col("new"), pl.col("new").is_null()
     number, place = new.cast(pl.Float64), pl.when(unscored).then("rank").rank("ordinal").over(keys)
     lowest = number.min().over(keys).fill_null(0.0).clip(-LARGEST, LARGEST)
-    # Of large numbers two neighbours differ by more than one.
+    # Neighbouring large floats differ by more than one.
     below = lowest - place * (lowest.abs() * 2.0**-51).clip(1.0)
     above = pl.when(unscored.any().over(keys)).then(number.clip(-LARGEST)).otherwise(number)
     score = pl.coalesce(above, below)
@@ -337,7 +337,7 @@ def _reranked(keys: list[str], dtype: pl.DataType) -> pl.Expr:
 
 
 def _roles(new: object) -> dict[str, str | pl.Expr]:
-    """The columns, or expressions, in the place of ids, by role."""
+    """The columns, or expressions, that replace ids, by role."""
     if not isinstance(new, Mapping) or not new or not set(new) <= set(DOCUMENT):
         says = f"must be a column, an expression, or a dict of these for 'doc_id' or 'query_id'; got {new!r:.80}."
         raise OptionError(says, about="by")
@@ -345,7 +345,7 @@ def _roles(new: object) -> dict[str, str | pl.Expr]:
 
 
 def _new_id(table: CanonicalFrame, column: str | pl.Expr) -> pl.Expr:
-    """The column that stands in place of an id."""
+    """The column that replaces an id."""
     read = column.meta.root_names() if isinstance(column, pl.Expr) else [column]
     for name in read:
         if name not in table.columns:

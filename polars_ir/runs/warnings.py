@@ -1,8 +1,8 @@
-"""Warnings of a result that is right, and probably not the one that was meant.
+"""Warnings of a result that is right, and probably unintended.
 
-Conventions: a warning says what to look at and what to do. Rows in memory are warned of at once, a plan's when it is
-run, in whichever way: its measures hang on a `Warner`, which sees a mark of each query. It warns of what these marks
-tell, and reads the tables again only where there is something to warn of.
+Conventions: a warning says what to look at and what to do. Rows in memory are warned of at once, a plan's when it runs,
+by any engine: its measures depend on a `Warner`, which sees flags of each query. It warns by these flags, and reads the
+tables again only where there is something to warn of.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from polars_ir.language.measures.cumulated_gain import HIGHEST_EXPONENT
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.runs.pooled import pooled, warn_of_pooled
 
-#: Columns that are made and dropped on the way: whether the run retrieved a judged document of a query, and whether it
-#: answered it. Of tables in memory the judgments may be those of relevant documents: `retrieves_judged` reads all.
+#: Temporary columns: whether the run retrieved a judged document of a query, and whether it answered it. The judgments
+#: of tables in memory may be those of relevant documents: `retrieves_judged` reads all.
 HITS, ANSWERED = "polars_ir: hits", "polars_ir: answered"
 
 #: A column that is true once the warnings of a plan are issued.
@@ -33,16 +33,16 @@ WARNED = "polars_ir: warned"
 #: A system, by the values of its keys.
 System = tuple[Any, ...]
 
-#: The number of systems or measures that a warning names.
+#: Number of systems or measures that a warning names.
 NAMED = 3
 
-#: The rows of a plan from which a warning takes its examples.
+#: Rows of a plan from which a warning takes its examples.
 FIRST = 10_000
 
 
 def marks_of(pair: RunAndQrels, needs: Needs) -> dict[str, pl.Expr]:
-    """The columns that `warned` reads, and for each what any row of a query in the judged relation has to be."""
-    # A plan counts what the run answered; of a table in memory the run is read, if need be.
+    """The columns that `warned` reads, with the condition for any row of a query in the judged relation."""
+    # A plan counts what the run answered; for a table in memory the run is read, if need be.
     counted = not pair.run.eager and needs.kind.by_document and "n_retrieved" in needs.columns and not needs.judged_only
     return {HITS: needs.kind.hits, **({ANSWERED: pl.col("n_retrieved") > 0} if counted else {})}
 
@@ -52,8 +52,8 @@ def warned(
 ) -> pl.DataFrame:
     """The result without the columns of `marks_of`, after the warnings that its rows call for.
 
-    They are of systems that share nothing with the judgments, of many queries without an answer, and of NaN; and of
-    the grades, where these were not in memory before.
+    They concern systems that share nothing with the judgments, many queries without an answer, NaN, and the grades,
+    where these were not in memory before.
     """
     if not (judgments := pair.qrels or pair.run).eager:
         warn_of_grades(judgments, measures)
@@ -63,14 +63,14 @@ def warned(
             result.drop_in_place(mark)
     of_powers = {m.name for m in measures if m.call and m.call.arguments.get("dcg") == "exp-log2"}
     for values in result:
-        # A sum is not finite if a value is not, or where values are infinite both ways.
+        # A sum is not finite if a value is not, or where infinite values of both signs meet.
         if values.dtype.is_float() and not math.isfinite(values.sum()):
             _warn_of_no_numbers(result, values, pair, of_powers=values.name in of_powers)
     return result
 
 
 def _warn_of_no_numbers(result: pl.DataFrame, values: pl.Series, pair: RunAndQrels, *, of_powers: bool) -> None:
-    """Warn of figures that are NaN or, of gains of 2 to the grade, infinite."""
+    """Warn of figures that are NaN or, for gains of 2 to the grade, infinite."""
     wrong = values.is_nan() | (values.is_infinite() & of_powers)
     if not (count := int(wrong.sum())):
         return
@@ -86,30 +86,30 @@ def _warn_of_no_numbers(result: pl.DataFrame, values: pl.Series, pair: RunAndQre
 
 @dataclass(frozen=True)
 class Warner:
-    """The function in a plan that issues the warnings which the marks of its rows call for."""
+    """The function in a plan that issues the warnings by the flags of its rows."""
 
     pair: RunAndQrels
     missing: str
 
     def __call__(self, marked: Sequence[pl.Series]) -> pl.Series:
-        """True, after the warnings that the keys and marks of a result call for."""
+        """True, after the warnings by the keys and flags of a result."""
         _warn_of_marks(pl.DataFrame(marked), self.pair, missing=self.missing)
         return pl.Series([True])
 
 
 def with_warnings(result: pl.LazyFrame, pair: RunAndQrels, marks: Iterable[str], *, missing: str) -> pl.LazyFrame:
-    """The result of a plan without its marks, and with measures that each hang on the warnings."""
+    """The result of a plan without its flags, and with measures that depend on the warnings."""
     own = pair.run.source_names
     read = [*(own.get(key, key) for key in pair.run.keys), *marks]
-    warner = Warner(replace(pair, prepared=None), missing)  # what is kept is not to be pickled with a plan
-    # A method of an expression would wrap it in a function that can not be imported, and so not be pickled.
+    warner = Warner(replace(pair, prepared=None), missing)  # What is kept must not be pickled with a plan.
+    # A method of an expression would wrap it in a function that cannot be imported, and so not be pickled.
     done = pl.map_batches(read, warner, return_dtype=pl.Boolean, returns_scalar=True)
     measures = pl.when(WARNED).then(pl.exclude(*read, WARNED))
     return result.with_columns(done.alias(WARNED)).with_columns(measures).drop(WARNED, *marks)
 
 
 def warn_of_grades(judgments: CanonicalFrame, measures: Sequence[ResolvedMeasure]) -> None:
-    """Warn of measures for which no grade is relevant, or, of grades between 0 and 1, only the highest."""
+    """Warn of measures for which no grade is relevant or, for grades between 0 and 1, only the highest."""
     # Every judged document is relevant to a measure with `rel=0`.
     if not (called := [(m.name, m.call) for m in measures if m.call and m.call.arguments.get("rel", 0) != 0]):
         return
@@ -128,7 +128,7 @@ def warn_of_grades(judgments: CanonicalFrame, measures: Sequence[ResolvedMeasure
         rel = call.arguments["rel"]
         if rel == 1 and stars:
             wrong.setdefault("every rating is relevant, the lowest too", []).append((name, call))
-        if rel is None or (whole and rel <= 1):  # a whole grade above 0 is 1 or more
+        if rel is None or (whole and rel <= 1):  # A whole grade above 0 is 1 or more.
             continue
         if highest < rel:
             wrong.setdefault(f"no grade is relevant: the highest is {highest:g}", []).append((name, call))
@@ -154,7 +154,7 @@ def _extremes(judgments: CanonicalFrame) -> tuple[Any, Any]:
 
 
 def _from_grade(call: MeasureCall, rel: float) -> str:
-    """The name of a measure for which grades from `rel` on are relevant."""
+    """Name of a measure for which grades of `rel` or more are relevant."""
     k = call.arguments.get("k")
     return f"{call.measure}(rel={rel:g})" + (f"@{k}" if k is not None else "")
 
@@ -176,7 +176,7 @@ def _warn_of_marks(result: pl.DataFrame, pair: RunAndQrels, *, missing: str) -> 
 
 
 def _without_hits(result: pl.DataFrame, pair: RunAndQrels) -> list[System] | None:
-    """The systems that retrieved no judged document; None if there is no other, or none at all."""
+    """Systems that retrieved no judged document; None if there is no other, or none at all."""
     if not result[HITS].any():
         return [] if retrieves_judged(pair) else None
     if not (systems := pair.run.keys[:-1]):
@@ -194,7 +194,7 @@ def _of_systems(pair: RunAndQrels, systems: Sequence[System]) -> RunAndQrels:
 
 
 def _named(pair: RunAndQrels, systems: Sequence[System]) -> str:
-    """The first of some systems, by the values of their keys, and how many others there are."""
+    """The first of some systems, by the values of their keys, and the number of others."""
     keys = pair.run.keys[:-1]
     if keys == ["run"]:
         return quoted([name for (name,) in systems], NAMED)
@@ -205,7 +205,7 @@ def _warn_of_nothing_shared(pair: RunAndQrels, qrels: CanonicalFrame, systems: l
     """Warn of ids that probably differ in form: every figure would be 0, and look like a bad run."""
     judged = qrels.select("query_id", "doc_id").head(1).collect(engine=qrels.engine)
     if judged.height and qrels.select("doc_id").drop_nulls().head(1).collect(engine=qrels.engine).is_empty():
-        return  # the qrels say on purpose that nothing is relevant
+        return  # The qrels say on purpose that nothing is relevant.
     run, of_systems = pair.run, ""
     if systems is not None:
         run = _of_systems(pair, systems).run
@@ -221,7 +221,7 @@ def _warn_of_nothing_shared(pair: RunAndQrels, qrels: CanonicalFrame, systems: l
 
 
 def _warn_of_no_judgments(run: CanonicalFrame, qrels: CanonicalFrame) -> None:
-    """Warn of parts of a run that the judgments, which have its keys, say nothing of."""
+    """Warn of key values of a run for which the judgments, which have this key, have no rows."""
     by = list(qrels.by)
     without = run.select(*by).unique().join(qrels.select(*by).unique(), on=by, how="anti").sort(by)
     if parts := without.collect(engine=run.engine).rows():
@@ -233,7 +233,7 @@ def _warn_of_no_judgments(run: CanonicalFrame, qrels: CanonicalFrame) -> None:
 
 
 def _texts(keys: Sequence[str], values: Sequence[System]) -> list[str]:
-    """The values of some keys as texts."""
+    """Values of some keys as texts."""
     return [", ".join(f"{key} {value!s}" for key, value in zip(keys, each, strict=True)) for each in values]
 
 
@@ -244,7 +244,7 @@ def _warn_of_few_answers(result: pl.DataFrame, pair: RunAndQrels) -> None:
     """
     systems = pair.run.keys[:-1]
     if not _few(result, HITS, systems):
-        return  # who finds judged documents for half of them answers these
+        return  # A run with judged documents for half of the queries answers these.
     if few := _few(result, ANSWERED, systems) if ANSWERED in result.columns else _few_in_run(result, pair):
         fix = Fix(
             "If they are a slice of the queries, evaluate all of them at once and take the means by slice "
@@ -252,9 +252,7 @@ def _warn_of_few_answers(result: pl.DataFrame, pair: RunAndQrels) -> None:
             Setting("missing", "skip"),
         )
         run = f"{table_name('run')} of {_named(pair, few)}" if systems else table_name("run")
-        warn(
-            f"{run} answers fewer than half of the judged queries, and each that it does not answer counts 0.", fix=fix
-        )
+        warn(f"{run} answers fewer than half of the judged queries; missing queries score 0.", fix=fix)
 
 
 def _few(result: pl.DataFrame, column: str, systems: list[str]) -> list[Any]:
@@ -266,7 +264,7 @@ def _few(result: pl.DataFrame, column: str, systems: list[str]) -> list[Any]:
 
 
 def _few_in_run(result: pl.DataFrame, pair: RunAndQrels) -> list[Any]:
-    """As `_few`, by the rows of the run: to count the queries of a system is cheaper than to look each of them up."""
+    """As `_few`, by the rows of the run: counting the queries of a system is cheaper than looking each of them up."""
     systems, queries = pair.run.keys[:-1], list(filter(pair.run.keys.__contains__, (pair.qrels or pair.run).keys))
     rows = pair.run.select(*pair.run.keys).join(result.lazy().select(queries).unique(), on=queries, how="semi")
     n = pl.col("query_id").n_unique().alias(ANSWERED)
@@ -284,7 +282,7 @@ def of_file() -> str:
 
 
 def _examples(table: CanonicalFrame, role: str) -> str:
-    # Of a plan the first rows are enough, and mostly the same each time.
+    # The first rows of a plan are enough, and mostly the same each time.
     rows = table.select(role) if table.eager else table.select(role).head(FIRST)
     first = rows.collect(engine=table.engine)[role].drop_nulls().unique(maintain_order=True).head(3)
     return ", ".join(map(repr, first)) or "none at all"

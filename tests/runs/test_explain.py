@@ -316,7 +316,7 @@ def test_a_ranking_is_shown_down_to_a_rank():
 
 @pytest.mark.parametrize("depth", [0, -1, 2.5, "all", True])
 def test_a_depth_that_is_none_is_an_error(depth):
-    with pytest.raises(ir.IRError, match="depth must be 'cutoff', a rank from 1 on, or None for all"):
+    with pytest.raises(ir.IRError, match="depth must be 'cutoff', a rank of 1 or more, or None for all"):
         explain(LONG, OF_LONG, "AP", query_id="q", depth=depth)
 
 

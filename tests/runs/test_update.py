@@ -242,7 +242,7 @@ def test_figures_of_another_version_are_evaluated_anew(entry, other, versions):
         (stored().drop("query_hash"), {}, "stored has no column 'query_hash'.*provenance=True"),
         (stored().with_columns(provenance=pl.lit("{}")), {}, "has '{}' in 'provenance', which evaluate did not write"),
         (pl.concat([stored(), stored()]), {}, "stored has .* rows that repeat the ids"),
-        (stored().drop("run"), {}, "stored tells its rows apart by 'query_id', and the run its rankings by 'run', "),
+        (stored().drop("run"), {}, "stored distinguishes its rows by 'query_id', and the run its rankings by 'run', "),
         (stored().with_columns(query_id=pl.lit(1)), {"qrels": {1: {"d": 1}}}, "ids"),
         (stored(), {"measures": "prefs_simp"}, "measures of preferences are evaluated as a whole"),
         (RUN, {}, "stored must have a row for each query"),

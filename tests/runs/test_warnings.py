@@ -64,7 +64,7 @@ def test_of_many_systems_the_first_are_named():
 
 
 FEW = (
-    "the run answers fewer than half of the judged queries, and each that it does not answer counts 0. If they are a "
+    "the run answers fewer than half of the judged queries; missing queries score 0. If they are a "
     "slice of the queries, evaluate all of them at once and take the means by slice (by), or leave the others out: "
     "missing='skip'."
 )
