@@ -62,7 +62,7 @@ def show(frame: pl.DataFrame, options: argparse.Namespace) -> None:
     elif options.output is not None:
         write_table(_without_formulas(_flat(frame)) if options.no_formulas else _flat(frame), options.output)
     elif options.command == "gate" and options.render in VERDICTS:
-        say(VERDICTS[options.render](frame))
+        say(VERDICTS[options.render](frame, vars(options)))
     elif frame.width:
         in_terminal = _fitting if sys.stdout.isatty() else _as_tsv
         say(RENDERERS.get(options.render, _as_table if options.command == "demo" else in_terminal)(frame), end="")
@@ -76,7 +76,7 @@ def _show_json(frame: pl.DataFrame, options: argparse.Namespace) -> None:
     if options.render == "flat":
         text = json.dumps(flat(frame, options.by), indent=2, allow_nan=False, ensure_ascii=False)
     else:
-        text = as_json(frame) if options.command == "gate" else _as_json(frame).rstrip("\n")
+        text = as_json(frame, vars(options)) if options.command == "gate" else _as_json(frame).rstrip("\n")
     if options.output is None:
         say(text)
     else:

@@ -7,16 +7,10 @@ from typing import Any, Literal, Unpack
 
 import polars as pl
 
-from polars_ir.errors import OptionError, nearest, quoted, warn
-from polars_ir.frames.kinds import to_polars
-from polars_ir.language.names import canonical_name
-from polars_ir.language.options import any_number, check, one_of, public
-from polars_ir.per_query.gate import as_text, gate
-from polars_ir.per_query.shared.measures import by_column, range_of
+from polars_ir.errors import warn
+from polars_ir.language.options import check, one_of, public
+from polars_ir.per_query.gate import as_text, judged_change
 from polars_ir.per_query.shared.options import INCONCLUSIVE, Gating
-
-#: The verdict of a mean beyond its floor.
-BEYOND = "below its floor"
 
 
 @public(Gating)
@@ -39,7 +33,8 @@ def assert_no_worse(
         As in `gate`.
     floors
         The lowest mean that new may have, by measure, whatever old has; the highest of a measure whose lowest value is
-        the best.
+        the best. A mean is below its floor if the upper end of its interval (that of `summarize`, of confidence 1 - 2
+        alpha) is; if the mean alone is, these queries can not tell.
     inconclusive
         What becomes of a change of which these queries can not tell, the usual verdict with 50 of them: `"fail"`,
         `"warn"` with an `IRWarning`, or `"pass"`. One that is worse, dropped or beyond a floor always fails.
@@ -63,42 +58,14 @@ def assert_no_worse(
     AssertionError: nDCG@10: worse: 0.2637 against 0.3234 on 96 queries, ...
     """
     check("inconclusive", inconclusive, one_of(*INCONCLUSIVE))
-    judged = to_polars("verdict", gate(new, old, measures, **options), column="score").lazy().collect()
-    verdict = with_floors(judged, {} if floors is None else floors, options["ranges"] or {})
+    verdict = judged_change(new, old, measures, options, floors=floors)
     if fails(verdict, inconclusive):
-        raise AssertionError(as_text(verdict))
+        raise AssertionError(as_text(verdict, options))
     if inconclusive == "warn" and not verdict["passed"].all():
-        warn(f"these queries can not tell whether the change is harmless. {as_text(verdict)}")
+        warn(f"these queries can not tell whether the change is harmless. {as_text(verdict, options)}")
 
 
 def fails(verdict: pl.DataFrame, inconclusive: str) -> bool:
     """True for a verdict that stops a change."""
     undecided = pl.col("verdict") == "inconclusive" if inconclusive != "fail" else pl.lit(False)
     return not verdict.select((pl.col("passed") | undecided).all()).item()
-
-
-def with_floors(
-    verdict: pl.DataFrame, floors: Mapping[str, float], ranges: Mapping[str, tuple[float, float]]
-) -> pl.DataFrame:
-    """The verdict, in which a measure whose mean is beyond its floor does not pass; the note says by what."""
-    rows = verdict.to_dicts()
-    if not isinstance(floors, Mapping):
-        raise OptionError(
-            f"must be a dict of a mean by measure, as {{'nDCG@10': 0.3}}; got {floors!r}.", about="floors"
-        )
-    by_column("floors", floors, lambda name: [canonical_name(name)])
-    for name, given in floors.items():
-        judged = [row for row in rows if canonical_name(row["measure"]) == canonical_name(name)]
-        if not judged:
-            measures = list(dict.fromkeys(row["measure"] for row in rows))
-            says = f"names {name!r}, which is not judged: {quoted(measures)}."
-            raise OptionError(says, about="floors", near=nearest(name, measures))
-        floor = check(f"floors[{name!r}]", given, any_number())
-        own = ranges.get(judged[0]["measure"]) or range_of(judged[0]["measure"])
-        is_cost = own is not None and own[1] < own[0]
-        for row in judged:
-            mean = row["mean"]
-            if mean is None or (mean > floor if is_cost else mean < floor):
-                note = f"its mean must be {floor:g} or {'less' if is_cost else 'more'}"
-                row.update(verdict=BEYOND, passed=False, note="; ".join(filter(None, [note, row["note"]])))
-    return pl.DataFrame(rows, schema=verdict.schema)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import filterfalse
 from typing import Any, TypeGuard, Unpack
@@ -33,7 +33,8 @@ from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.rules import keys_perhaps
 from polars_ir.frames.table import per_query_table
 from polars_ir.frames.table_types import FrameT, Table
-from polars_ir.language.options import check, each_once, not_negative, public
+from polars_ir.language.names import canonical_name
+from polars_ir.language.options import any_number, check, each_once, not_negative, public
 from polars_ir.per_query.shared.drops import p_of_drops
 from polars_ir.per_query.shared.keys import check_one_type, keys_found, null_rule, parts_of
 from polars_ir.per_query.shared.measures import Range, by_column, check_range, measures_of, ranges_of
@@ -42,7 +43,7 @@ from polars_ir.per_query.shared.paired import Scores, paired_systems
 from polars_ir.per_query.shared.pairs import Pairs
 from polars_ir.per_query.shared.queries import check_names, systems_of
 from polars_ir.per_query.shared.sums import Source
-from polars_ir.per_query.shared.verdicts import judged
+from polars_ir.per_query.shared.verdicts import judged, with_floor
 
 #: A drop that can be allowed.
 DROP = not_negative()
@@ -140,14 +141,21 @@ def gate(
     return give_back(judged_change(new, old, measures, options), new)
 
 
+@public(Gating)
+def gate_with_floors(new: Any, old: Any, measures: Any, *, floors: Any, **options: Unpack[Gating]) -> pl.DataFrame:
+    """The result of `gate` as a Polars frame, with the floors of `assert_no_worse`."""
+    return judged_change(new, old, measures, options, floors=floors)
+
+
 def judged_change(
     new: Any,
     old: Any,
     measures: str | pl.Expr | Iterable[str | pl.Expr],
     options: Gating,
     source: Source | None = None,
+    floors: Mapping[str, float] | None = None,
 ) -> pl.DataFrame:
-    """Result of `gate`; a `source` has the sums of frames whose rows plans stand for."""
+    """Result of `gate`, with floors if there are some; a `source` has the sums of frames that plans stand for."""
     cluster, by = options["cluster"], each_once(options["by"])
     if by:
         check_names(by, SCHEMA)
@@ -157,6 +165,7 @@ def judged_change(
     by = list(map(after.roles.get, by, by))
     its_range = ranges_of(measures, options["ranges"])
     allowed = _allowed(after, before, its_range, options["max_drop"])
+    floor_of = _floors({} if floors is None else floors, measures)
     keys: dict[str, None] = {}
     for table in (after, before):
         if not is_plan and may_repeat(table.select("query_id")):
@@ -168,8 +177,7 @@ def judged_change(
     if keys:
         check_one_type({"new": after, "old": before}, keys)
     sides = {"new": _kept("new", after, measures, others, keys), "old": _kept("old", before, of_old, others, keys)}
-    looks = options["looks"]
-    options = {**options, "alpha": options["alpha"] if looks is None else _level_of_look(looks, options)}
+    options = {**options, "alpha": _level(options)}
     as_0 = [name for name, its in its_range.items() if options["missing"] == "zero" and not its.is_cost]
     only, common = {"interval": ("auto",)}, (1, "new and old must be of the same queries; they share none.")
     how = {**options, "by": by if by and is_plan else None, "missing": "skip"}
@@ -187,18 +195,25 @@ def judged_change(
                 check_range(name, scores.seen(name), its_range[name])
             found = scores.paired([(0, 1)], missing="skip", tails=True, as_0=as_0, ranges=its_range)
             slices += [(of._replace(slice={**names, **of.slice}), scores.note) for of in found]
-        n_rows = len(measures) * len(slices)
-        drops = iter(p_of_drops([of for of, _ in slices], its_range, options["interval"]))
-        rows = [
-            {
-                **of.slice,
-                **judged(pair, its_range[pair.measure], allowed[pair.measure], options, n_rows, next(drops), note),
-            }
-            for of, note in slices
-            for pair in of.pairs
-        ]
+        rows = list(_rows(slices, its_range, allowed, floor_of, options))
     verdicts = pl.DataFrame(rows, schema={**dict(zip(by, map(after.dtypes.get, by), strict=True)), **SCHEMA})
     return verdicts.rename(after.source_names, strict=False)
+
+
+def _rows(
+    slices: Sequence[tuple[Pairs, str | None]],
+    ranges: Mapping[str, Range],
+    allowed: Mapping[str, float],
+    floors: Mapping[str, float],
+    options: Gating,
+) -> Iterator[dict[str, Any]]:
+    """A row for each slice and measure."""
+    drops = p_of_drops([of for of, _ in slices], ranges, options["interval"])
+    pairs = [(of.slice, pair, note) for of, note in slices for pair in of.pairs]
+    for (names, pair, note), p in zip(pairs, drops, strict=True):
+        its = ranges[pair.measure]
+        row = judged(pair, its, allowed[pair.measure], options, len(pairs), p, note)
+        yield {**names, **with_floor(row, pair, its, floors.get(pair.measure), options["alpha"])}
 
 
 def _of_one_system(
@@ -263,6 +278,22 @@ def _allowed(
     return allowed
 
 
+def _floors(floors: Mapping[str, float], measures: Sequence[str]) -> dict[str, float]:
+    """The lowest mean of each measure that has one."""
+    if not isinstance(floors, Mapping):
+        says = f"must be a dict of a mean by measure, as {{'nDCG@10': 0.3}}; got {floors!r}."
+        raise OptionError(says, about="floors")
+    by_column("floors", floors, lambda name: [canonical_name(name)])
+    found: dict[str, float] = {}
+    for name, given in floors.items():
+        judged_too = [measure for measure in measures if canonical_name(measure) == canonical_name(name)]
+        if not judged_too:
+            says = f"names {name!r}, which is not judged: {quoted(measures)}."
+            raise OptionError(says, about="floors", near=nearest(name, measures))
+        found |= dict.fromkeys(judged_too, check(f"floors[{name!r}]", given, any_number()))
+    return found
+
+
 def is_percentage(drop: object) -> TypeGuard[str]:
     """True for a drop written as a percentage."""
     return isinstance(drop, str) and PERCENT.fullmatch(drop) is not None
@@ -278,13 +309,16 @@ def readings(drop: str, measure: str, its: Range, mean: float, of: str) -> Optio
     )
 
 
-def _level_of_look(looks: tuple[int, int], options: Gating) -> float:
-    """The probability that each bound is beyond the true mean: the share of alpha that a look spends."""
+def _level(options: Mapping[str, Any]) -> float:
+    """The probability of each bound to be beyond the true mean: alpha, or what a look spends of it."""
     from polars_ir.statistics.planning import level_of_look
 
+    alpha: float = options["alpha"]
+    if options["looks"] is None:
+        return alpha
     if options["interval"] == "anytime":
         raise OptionError("are not planned with interval='anytime', which holds at any; leave one out.", about="looks")
-    return level_of_look(*looks, alpha=options["alpha"])
+    return level_of_look(*options["looks"], alpha=alpha)
 
 
 def _check_common(scores: Scores, keys: Sequence[str]) -> None:
@@ -312,26 +346,32 @@ def status(result: pl.DataFrame) -> int:
     return 0 if ships(result) else 3 if set(result["verdict"]) <= {"no worse", "inconclusive"} else 1
 
 
-def as_text(result: pl.DataFrame) -> str:
-    """A line per measure, and whether the change ships."""
-    lines = []
+def as_text(result: pl.DataFrame, options: Mapping[str, Any]) -> str:
+    """A line per measure, and whether the change ships; `options` are those of the gate."""
+    lines, confidence = [], _confidence(options)
     for row in result.iter_rows(named=True):
         compared = f"{_number(row['mean'])} against {_number(row['old_mean'])} on {row['n_queries']} queries"
-        bounds = "" if row["low"] is None else f", between {row['low']:+.4f} and {row['high']:+.4f}"
+        bounds = "" if row["low"] is None else f", {confidence} interval {row['low']:+.4f} to {row['high']:+.4f}"
         difference = f"difference {_number(row['difference'], '+')}{bounds}; a drop of {row['max_drop']:g} is allowed"
         note = f" ({row['note']})" if row["note"] else ""
         lines.append(f"{_named(row)}: {row['verdict']}: {compared}, {difference}{note}")
     return "\n".join([*lines, _conclusion(result)])
 
 
-def as_json(result: pl.DataFrame) -> str:
+def _confidence(options: Mapping[str, Any]) -> str:
+    """The confidence of the interval between both bounds."""
+    return f"{100 * (1 - 2 * _level(options)):.3g} %"
+
+
+def as_json(result: pl.DataFrame, _: Mapping[str, Any]) -> str:
     """One object: whether the change ships, and the rows of the result."""
     return json.dumps({"ships": ships(result), "measures": result.to_dicts()}, indent=2, allow_nan=False)
 
 
-def as_markdown(result: pl.DataFrame) -> str:
+def as_markdown(result: pl.DataFrame, options: Mapping[str, Any]) -> str:
     """A table in GitHub's Markdown, and whether the change ships."""
-    headings = ["measure", "verdict", *FIGURES, "may drop", "queries", "note"]
+    ends = {end: f"{end} ({_confidence(options)})" for end in ("low", "high")}
+    headings = ["measure", "verdict", *(ends.get(name, name) for name in FIGURES), "may drop", "queries", "note"]
     lines = [_cells(headings), _cells([":--", ":--", *["--:"] * (len(FIGURES) + 2), ":--"])]
     for row in result.iter_rows(named=True):
         figures = [_number(row[column], "+" if column == "difference" else "") for column in FIGURES.values()]

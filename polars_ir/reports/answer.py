@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from polars_ir.language.names import is_cost
-from polars_ir.per_query.assert_no_worse import BEYOND
+from polars_ir.per_query.shared.verdicts import BEYOND
 
 #: How systems are told apart, in words.
 TEST = "paired t-test, Holm's correction for {family}, level 0.05"

@@ -51,6 +51,9 @@ DATA = Path(__file__).resolve().parents[3] / "shared/data/robust03"
 
 SIGNIFICANT = pl.col("p_corrected") <= LEVEL
 
+#: The verdicts that stop a change.
+HARM = ["dropped", "worse"]
+
 #: The shape of which a few values tell too little of the spread: it is told.
 SPARSE = "90 % zeros"
 
@@ -315,6 +318,42 @@ def worse(_: Path, n: int, simulations: int) -> Iterator[Figure]:
     yield share("gate, any worse of ten", "normal", WRONG, found)
 
 
+def dropped(data: Path, n: int, simulations: int) -> Iterator[Figure]:
+    """Changes called dropped or worse at max_drop .02: without a drop, with one, and any of eight slices without."""
+    # Not the numbers that queries are drawn by.
+    few, source = max(10, simulations * 2 // 5), np.random.default_rng([n, 1])
+    signs, part = source.choice([-1.0, 1.0], (few, n)), source.random((few, n))
+    shapes: dict[str, tuple[tuple[float, float], np.ndarray]] = {}
+    for name in ("AP", "nDCG@10", "Success@10"):
+        values = drawn(np.column_stack(populations(data)[name]), n, few)
+        shapes[f"{name}, exchanged"] = WRONG, signs * (values[:, :, 0] - values[:, :, -1])
+    equal = drawn(made_equal(data, "AP"), n, few)
+    shapes |= {
+        "80 % 0, 18 % -.05, 2 % +.45": (WRONG, np.where(part < 0.8, 0.0, np.where(part < 0.98, -0.05, 0.45))),
+        "exponential": ((0.0, 0.1), source.exponential(0.1, (few, n)) - 0.1),
+        "75 % 0, 20 % -.25, 5 % +1": (TOLD, np.where(part < 0.75, 0.0, np.where(part < 0.95, -0.25, 1.0))),
+        "98 % -.02, 2 % +.98": (TOLD, np.where(part < 0.98, -0.02, 0.98)),
+        "normal, -.05, sd .11": (TOLD, source.normal(-0.05, 0.11, (few, n))),
+        "AP, moved by -.05": (TOLD, equal[:, :, 0] - equal[:, :, -1] - 0.05),
+    }
+    for shape, (promised, changes) in shapes.items():
+        found = [harm_of(each)["verdict"].item() in HARM for each in changes]
+        yield share("gate, dropped or worse", shape, promised, found)
+    slices = pl.Series("slice", np.arange(8 * n) // n)
+    samples = source.normal(0, 0.11, (few // 2, 8 * n))
+    found = [harm_of(each, slices)["verdict"].is_in(HARM).any() for each in samples]
+    yield share("gate(by=), any of eight dropped or worse", "normal", (0.0, 0.1), found)
+
+
+def harm_of(changes: np.ndarray, slices: pl.Series | None = None) -> pl.DataFrame:
+    """The verdicts on a change of a measure by so much, in slices if there are some."""
+    # Differences of two measures from 0 to 1.
+    frames = [measures_of((sign * changes[None]).clip(0, 1)) for sign in (1, -1)]
+    if slices is not None:
+        frames = [frame.with_columns(slices) for frame in frames]
+    return ir.gate(*frames, ["P@1"], max_drop=0.02, by=None if slices is None else "slice")
+
+
 def ranks(data: Path, n: int, simulations: int) -> Iterator[Figure]:
     """Ranges of ranks that miss, of equal systems: some is told apart from another."""
     for measure in ("AP", "P@10", "R@100", "nDCG@10"):
@@ -521,6 +560,7 @@ SIZES_OF: dict[Callable[[Path, int, int], Iterator[Figure]], tuple[int, ...]] = 
     **dict.fromkeys((ranks, risk, means, designs, slices, clusters, interleaving, plans, gates, worse), SIZES),
     looks: (100, 250, 500),
     passes: (50, 100, 200, 400),
+    dropped: (10, 20, 30, 50, 100),
     tuning: (25, 50, 100),
     drift: (5, 20, 100, 400),
     correlations: (8, 15, 40, 80),

@@ -219,7 +219,7 @@ def test_a_change_that_does_no_harm_passes_the_gate(gating, capsys):
     assert main([*gating, "--alpha", "0.4"]) == 0
     assert capsys.readouterr() == (
         (
-            "AP: no worse: 0.8750 against 0.5000 on 4 queries, difference +0.3750, between +0.0890 and +0.5130; "
+            "AP: no worse: 0.8750 against 0.5000 on 4 queries, difference +0.3750, 20 % interval +0.0890 to +0.5130; "
             "a drop of 0.01 is allowed\nships: 1 of 1 measures passed\n"
         ),
         "",
@@ -231,7 +231,7 @@ def test_a_change_for_the_worse_has_status_1(gating, capsys):
     assert main([*gating, "--max-drop", "map=0.05", "--alpha", "0.4"]) == 1
     assert capsys.readouterr() == (
         (
-            "AP: worse: 0.5000 against 0.8750 on 4 queries, difference -0.3750, between -0.5130 and -0.0890; "
+            "AP: worse: 0.5000 against 0.8750 on 4 queries, difference -0.3750, 20 % interval -0.5130 to -0.0890; "
             "a drop of 0.05 is allowed\ndoes not ship: 0 of 1 measures passed\n"
         ),
         "",
@@ -262,7 +262,7 @@ def test_the_gate_speaks_markdown(gating, capsys):
     assert capsys.readouterr().out.splitlines() == [
         "**ships: 1 of 1 measures passed**",
         "",
-        "| measure | verdict | new | old | difference | low | high | may drop | queries | note |",
+        "| measure | verdict | new | old | difference | low (20 %) | high (20 %) | may drop | queries | note |",
         "| :-- | :-- | --: | --: | --: | --: | --: | --: | --: | :-- |",
         "| AP | no worse | 0.8750 | 0.5000 | +0.3750 | 0.0890 | 0.5130 | 0.01 | 4 |  |",
     ]

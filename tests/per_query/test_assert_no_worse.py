@@ -1,8 +1,10 @@
 """The gate as an assertion, and its thresholds from a file."""
 
+import re
 import subprocess
 import sys
 
+import polars as pl
 import pytest
 
 import polars_ir as ir
@@ -22,18 +24,42 @@ def test_the_error_is_the_verdict_on_every_measure():
     with pytest.raises(AssertionError) as raised:
         ir.assert_no_worse(NEW, OLD, ["nDCG@10", "RR"], max_drop=0.01)
     first, second, last = str(raised.value).splitlines()
-    assert first.startswith("nDCG@10: worse: 0.2637 against 0.3234 on 96 queries, difference -0.0597, between")
+    assert first.startswith("nDCG@10: worse: 0.2637 against 0.3234 on 96 queries, difference -0.0597, 90 % interval")
     assert second.startswith("RR: worse")
     assert last == "does not ship: 0 of 2 measures passed"
 
 
 def test_a_floor_stops_a_change_that_is_no_worse():
-    with pytest.raises(AssertionError, match=r"nDCG@10: below its floor: .*\(its mean must be 0\.3 or more; "):
-        ir.assert_no_worse(NEW, OLD, "nDCG@10", max_drop=0.1, floors={"ndcg_10": 0.3}, inconclusive="pass")
-    mean = NEW["Hole@20"].mean()
-    ir.assert_no_worse(NEW, NEW, "Hole@20", max_drop=0.5, floors={"Hole@20": mean + 0.01})
-    with pytest.raises(AssertionError, match=r"its mean must be .* or less"):
-        ir.assert_no_worse(NEW, NEW, "Hole@20", max_drop=0.5, floors={"Hole@20": mean - 0.01})
+    with pytest.raises(AssertionError, match=r"nDCG@10: below its floor: .*\(its mean must be 0\.35 or more, and that"):
+        ir.assert_no_worse(NEW, OLD, "nDCG@10", max_drop=0.1, floors={"ndcg_10": 0.35}, inconclusive="pass")
+    some = NEW.with_columns(pl.Series("Hole@20", [0.25] * 90 + [0.2] * 6))
+    ir.assert_no_worse(some, some, "Hole@20", max_drop=0.5, floors={"Hole@20": 0.25})
+    with pytest.raises(
+        AssertionError, match=r"its mean must be 0\.23 or less, and that of all queries is surely above"
+    ):
+        ir.assert_no_worse(some, some, "Hole@20", max_drop=0.5, floors={"Hole@20": 0.23})
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame.clone, pl.DataFrame.lazy])
+def test_a_mean_beyond_its_floor_by_chance_is_inconclusive_and_told_with_its_bound(kind):
+    frames, floors = (kind(NEW), kind(OLD)), {"nDCG@10": 0.3}
+    bound = ir.summarize(NEW, alpha=0.1).filter(measure="nDCG@10")["high"].item()
+    told = f"its mean must be 0.3 or more, and is 0.2637; that of all queries may be as high as {bound:.4g}"
+    with pytest.raises(AssertionError, match=rf"nDCG@10: inconclusive: .*{re.escape(told)}"):
+        ir.assert_no_worse(*frames, "nDCG@10", max_drop=0.1, floors=floors)
+    ir.assert_no_worse(*frames, "nDCG@10", max_drop=0.1, floors=floors, inconclusive="pass")
+
+
+def test_the_bound_of_a_floor_counts_clusters_once_and_missing_queries_as_0():
+    topics = pl.Series("topic", [number // 4 for number in range(96)])
+    clustered = [frame.with_columns(topics) for frame in (NEW, OLD)]
+    of_topics = ir.summarize(clustered[0], cluster="topic", alpha=0.1).filter(measure="nDCG@10")["high"].item()
+    with pytest.raises(AssertionError, match=rf"may be as high as {of_topics:.4g}"):
+        ir.assert_no_worse(*clustered, "nDCG@10", max_drop=0.5, floors={"nDCG@10": 0.3}, cluster="topic")
+    filled = NEW.with_columns(pl.when(pl.int_range(96) < 90).then("nDCG@10").otherwise(0.0))
+    of_all = ir.summarize(filled, alpha=0.1).filter(measure="nDCG@10")["high"].item()
+    with pytest.raises(AssertionError, match=rf"may be as high as {of_all:.4g}"):
+        ir.assert_no_worse(NEW.head(90), OLD, "nDCG@10", max_drop=0.5, floors={"nDCG@10": 0.27})
 
 
 def test_what_an_inconclusive_change_becomes_is_chosen():
@@ -105,7 +131,9 @@ def test_the_shell_takes_thresholds_from_a_file(gate, file, table, tmp_path, cap
     assert gate("--thresholds", str(path)) == 0
     assert "ships: 2 of 2 measures passed" in capsys.readouterr().out
     assert gate("--thresholds", str(path), "--max-drop", "0.01") == 1
-    assert gate("--thresholds", str(path), "--floor", "nDCG@10=0.3") == 1
+    assert gate("--thresholds", str(path), "--floor", "nDCG@10=0.3") == 3
+    assert "may be as high as" in capsys.readouterr().out
+    assert gate("--thresholds", str(path), "--floor", "nDCG@10=0.35") == 1
     assert "below its floor" in capsys.readouterr().out
 
 

@@ -302,16 +302,17 @@ ROW = {
     "note": [None, None, "no pairs"],
 }
 RESULT = pl.DataFrame(ROW)
+OPTIONS = {"alpha": 0.05, "looks": None, "interval": "auto"}
 
 
 def test_a_result_as_text():
-    assert as_text(RESULT).splitlines() == [
+    assert as_text(RESULT, OPTIONS).splitlines() == [
         (
-            "A|B: no worse: 0.5000 against 0.4000 on 9 queries, difference +0.1000, between +0.0500 and +0.1500; "
+            "A|B: no worse: 0.5000 against 0.4000 on 9 queries, difference +0.1000, 90 % interval +0.0500 to +0.1500; "
             "a drop of 0.01 is allowed"
         ),
         (
-            "AP: worse: 0.2500 against 0.7500 on 9 queries, difference -0.5000, between -0.7000 and -0.3000; "
+            "AP: worse: 0.2500 against 0.7500 on 9 queries, difference -0.5000, 90 % interval -0.7000 to -0.3000; "
             "a drop of 0.01 is allowed"
         ),
         "RR: inconclusive: none against none on 0 queries, difference none; a drop of 0.2 is allowed (no pairs)",
@@ -320,14 +321,14 @@ def test_a_result_as_text():
 
 
 def test_a_result_as_json():
-    assert json.loads(as_json(RESULT)) == {"ships": False, "measures": RESULT.to_dicts()}
+    assert json.loads(as_json(RESULT, OPTIONS)) == {"ships": False, "measures": RESULT.to_dicts()}
 
 
 def test_a_result_as_markdown():
-    assert as_markdown(RESULT).splitlines() == [
+    assert as_markdown(RESULT, OPTIONS).splitlines() == [
         "**does not ship: 1 of 3 measures passed**",
         "",
-        "| measure | verdict | new | old | difference | low | high | may drop | queries | note |",
+        "| measure | verdict | new | old | difference | low (90 %) | high (90 %) | may drop | queries | note |",
         "| :-- | :-- | --: | --: | --: | --: | --: | --: | --: | :-- |",
         "| A\\|B | no worse | 0.5000 | 0.4000 | +0.1000 | 0.0500 | 0.1500 | 0.01 | 9 |  |",
         "| AP | worse | 0.2500 | 0.7500 | -0.5000 | -0.7000 | -0.3000 | 0.01 | 9 |  |",
@@ -343,7 +344,7 @@ def test_the_status_tells_a_change_that_is_worse_from_one_that_too_few_queries_c
 
 def test_a_change_ships_if_every_measure_passed():
     assert [ships(frame) for frame in (RESULT, RESULT.head(1))] == [False, True]
-    assert as_text(RESULT.head(1)).splitlines()[-1] == "ships: 1 of 1 measures passed"
+    assert as_text(RESULT.head(1), OPTIONS).splitlines()[-1] == "ships: 1 of 1 measures passed"
 
 
 def test_a_percentage_is_refused_with_both_its_readings():

@@ -23,8 +23,7 @@ from polars_ir.cli.inputs import (
 )
 from polars_ir.errors import FileError, OptionError, nearest
 from polars_ir.language.options import check, one_of, options_of
-from polars_ir.per_query.assert_no_worse import with_floors
-from polars_ir.per_query.gate import gate
+from polars_ir.per_query.gate import gate_with_floors
 from polars_ir.per_query.gate import status as exit_status
 from polars_ir.per_query.shared.options import INCONCLUSIVE, Gating
 
@@ -56,16 +55,16 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     named = ("max_drop", "ranges", "cluster")
     ranges = dict(options.range or [])
     gating: Any = {name: getattr(options, name) for name in options_of(Gating) if name not in named}
-    verdict: pl.DataFrame = gate(
+    verdict: pl.DataFrame = gate_with_floors(
         new,
         old,
         options.measure,
         max_drop=by_measure("max_drop", options.max_drop or [0.01]),
         ranges=ranges,
         cluster=cluster,
+        floors=_by_name("floor", options.floor or []),
         **gating,
     )
-    verdict = with_floors(verdict, _by_name("floor", options.floor or []), ranges)
     if options.report is not None:
         _write_report(verdict, new, old, qrels, options)
     return verdict

@@ -202,6 +202,21 @@ def estimates(
     return intervals.estimates(of_values, kind, 1 - alpha, draws)
 
 
+def interval_of_mean(
+    mean: float, error: float, n: int, between: tuple[float, float], alpha: float
+) -> tuple[float, float]:
+    """The interval of `summarize` of n values with a standard error, within their range if that is known."""
+    from polars_ir.statistics import student
+
+    if all(map(math.isfinite, between)):
+        z = NormalDist().inv_cdf(1 - alpha / 2)
+        found = averages.wilson(pl.lit(mean), pl.lit(error), pl.lit(n), z=z, between=between)
+        low, high = pl.select(low=found[0], high=found[1]).row(0)
+        return low, high
+    half = student.quantile(1 - alpha / 2, n - 1) * error
+    return mean - half, mean + half
+
+
 def _by_moments(sample: Sample, kind: str, alpha: float, advice: tuple[str, str | None]) -> Estimate:
     """The mean with its interval by moments."""
     from polars_ir.statistics import student

@@ -168,6 +168,7 @@ class PairSchema:
             "mean": d.mean(),
             "variance": d.var(ddof=0),
             "first": pl.when(there).then(first).mean(),
+            "first_variance": pl.when(there).then(first).var(ddof=0),
             "second": pl.when(there).then(second).mean(),
             "lowest": d.min(),
             "highest": d.max(),
@@ -279,14 +280,17 @@ def _together(found: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
         # A single partition keeps its bits.
         return pl.when(pl.len() == 1).then(value.first()).otherwise((n * value).sum() / n.sum())
 
-    squares = (n * pl.col("variance")).sum() + (n * (mean - weighted(mean)) ** 2).sum()
+    def squared(variance: str, mean: pl.Expr) -> pl.Expr:
+        return (n * pl.col(variance)).sum() + (n * (mean - weighted(mean)) ** 2).sum()
+
     return (
         found.with_columns(pl.col(COUNTS).cast(pl.Int64))
         .group_by(keys)
         .agg(
             pl.col(COUNTS).sum(),
             *(weighted(pl.col(name)).alias(name) for name in MEANS),
-            squares=squares,
+            squares=squared("variance", mean),
+            first_squares=squared("first_variance", pl.col("first")),
             lowest=pl.col("lowest").min(),
             highest=pl.col("highest").max(),
         )
@@ -448,6 +452,7 @@ class Sums:
             row["only_first"] + row["only_second"],
             notes if self.note is None else [*notes, self.note],
             (row["only_second"], row["only_first"], *alone),
+            math.sqrt(row["first_squares"] / (row["n"] - 1) / row["n"]) if row["n"] > 1 else None,
         )
 
 

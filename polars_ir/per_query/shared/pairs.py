@@ -17,7 +17,7 @@ class Pair(NamedTuple):
     """Two systems by a measure; the sample has the differences, `run` less `baseline`, of queries with both values.
 
     `one_sided` counts the queries that only the baseline has, that only the run has, and those undefined for the run
-    only and for the baseline only.
+    only and for the baseline only; `error` is the standard error of the run's mean.
     """
 
     measure: str
@@ -31,6 +31,7 @@ class Pair(NamedTuple):
     n_missing: int
     notes: Sequence[str]
     one_sided: tuple[int, int, int, int] = (0, 0, 0, 0)
+    error: float | None = None
 
 
 class Pairs(NamedTuple):

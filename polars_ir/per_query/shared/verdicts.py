@@ -10,7 +10,15 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from polars_ir.per_query.shared.estimators import NO_RANKS, Procedure, estimates, largest, p_within, why_none
+from polars_ir.per_query.shared.estimators import (
+    NO_RANKS,
+    Procedure,
+    estimates,
+    interval_of_mean,
+    largest,
+    p_within,
+    why_none,
+)
 from polars_ir.per_query.shared.measures import Range
 from polars_ir.per_query.shared.options import BOUNDED, ROUNDED, Gating
 from polars_ir.per_query.shared.pairs import Pair
@@ -18,6 +26,10 @@ from polars_ir.per_query.shared.pairs import Pair
 if TYPE_CHECKING:
     from polars_ir.statistics.samples import Ends, Sample
     from polars_ir.statistics.significance import Outcome
+
+
+#: The verdict of a mean beyond its floor.
+BEYOND = "below its floor"
 
 
 def with_test(
@@ -152,6 +164,29 @@ def judged(
         "verdict": verdict,
         "note": "; ".join(notes) or None,
     }
+
+
+def with_floor(
+    row: dict[str, Any], pair: Pair, value_range: Range, floor: float | None, alpha: float
+) -> dict[str, Any]:
+    """The row, with its verdict if the mean of the run is beyond a floor, and a note on it."""
+    mean, is_cost = pair.mean, value_range.is_cost
+    if floor is None or (mean is not None and (mean <= floor if is_cost else mean >= floor)):
+        return row
+    bound, told, verdict = None, "", row["verdict"]
+    if mean is not None and pair.error is not None:
+        low, high = interval_of_mean(mean, pair.error, pair.sample.n, value_range.ends, 2 * alpha)
+        bound = low if is_cost else high
+    if mean is None or (bound is not None and (bound > floor if is_cost else bound < floor)):
+        verdict = BEYOND
+    elif verdict == "no worse":
+        verdict = "inconclusive"
+    if bound is not None:
+        told = f", and that of all queries is surely {'above' if is_cost else 'below'} it"
+        if verdict != BEYOND:
+            told = f", and is {mean:.4g}; that of all queries may be as {'low' if is_cost else 'high'} as {bound:.4g}"
+    note = f"its mean must be {floor:g} or {'less' if is_cost else 'more'}{told}"
+    return {**row, "verdict": verdict, "passed": False, "note": "; ".join(filter(None, [note, row["note"]]))}
 
 
 def _decided(
