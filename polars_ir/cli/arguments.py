@@ -27,6 +27,9 @@ FILES = "files of evaluate --per-query, or of trec_eval -q, a system each or sev
 #: The values of options that are no word of their name.
 METAVARS = {"exclude": "self|FILE"}
 
+#: The options of an evaluation that commands with figures have for runs in their place.
+OF_RANKINGS = ("exclude", "duplicates")
+
 #: The forms in which a result is printed.
 RENDERS = {
     "table": "a table, with all columns (in a terminal, with those that fit)",
@@ -105,6 +108,7 @@ def add_runs_instead(command: argparse.ArgumentParser) -> None:
     """Judgments, for commands that take runs in place of their figures."""
     command.add_argument("--qrels", metavar="FILE", help="judgments to evaluate the runs against")
     add_formats(command)
+    add_options(command, Evaluating, without=options_of(Evaluating).keys() - set(OF_RANKINGS))
 
 
 def add_per_query(command: argparse.ArgumentParser) -> None:

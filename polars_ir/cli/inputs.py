@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from polars_ir.cli.arguments import OF_RANKINGS
 from polars_ir.errors import ColumnError, FileError, OptionError, caller, fold, nearest, quoted, warn, with_names
 from polars_ir.files import read_qrels, read_run, scan_run
 from polars_ir.files.finding.copies import STDIN, as_file, downloaded, shown_name
@@ -240,10 +241,18 @@ def figures_of(runs: Sequence[str], qrels: pl.DataFrame, options: argparse.Names
     return systems_of(runs, figures)
 
 
+def refuse_selection(options: argparse.Namespace, where: str) -> None:
+    """Refuse options of rankings where none of their documents would be left out for them."""
+    for name in OF_RANKINGS:
+        if getattr(options, name) != options_of(Evaluating)[name].default:
+            raise OptionError(f"is of figures made from runs, with --qrels; {where}.", about=name)
+
+
 def figures_of_files(options: argparse.Namespace) -> pl.DataFrame:
     """The figures of each query and system, from files of them or, with judgments, from runs."""
     limits = limits_of(options)
     if options.qrels is None:
+        refuse_selection(options, "these files hold figures")
         return systems_of(options.files, partial(per_query_of, **limits))
     if options.measure is None:
         wanted = f"{options.command} needs a measure to evaluate runs by (-m)"

@@ -78,6 +78,8 @@ def checked(
 def _words(fix: Fix | str) -> str:
     """An advice without its code, as the end of a sentence."""
     words = fix if isinstance(fix, str) else fix.words
+    if isinstance(fix, Fix) and fix.without_code and caller().kind == "shell":
+        words = fix.without_code
     return words[0].lower() + words[1:].removesuffix(".")
 
 
@@ -87,8 +89,9 @@ def guard(
     """The frame as it is, whose plan fails with a message if `wrong` is true of a row, whichever column is read.
 
     A LazyFrame is collected by its user, so nothing of ours runs when its data turn out to be bad. A cast that can not
-    succeed fails inside the engine, without a Python callback, and its error quotes the name of the column and
-    some values, which are the `key` of wrong rows.
+    succeed fails inside the engine, without a Python callback, and the first line of its error quotes the name of the
+    column and some values, which are the `key` of wrong rows. The casts are a step of their own, since Polars prints
+    their expression after that line, and would print whatever it is a part of as well.
 
     Every column depends on it: one that did not could be read alone, and a filter on it, such as Polars makes of what a
     join needs, would be moved to the scan and leave wrong rows out unseen.
@@ -96,9 +99,10 @@ def guard(
     of_key, shown = ("", pl.lit("a row")) if key is None else (f"{EXAMPLES} {key}", pl.col(key).cast(pl.String))
     wrongs = {f"polars_ir: {says}{of_key}": is_wrong for is_wrong, says in ((wrong, message), *others)}
     poisoned = (pl.when(is_wrong).then(shown.fill_null("null")).alias(text) for text, is_wrong in wrongs.items())
-    is_sound = functools.reduce(operator.and_, (pl.col(text).cast(NOTHING).is_null() for text in wrongs))
+    is_sound = functools.reduce(operator.and_, (pl.col(text).is_null() for text in wrongs))
     guarded = pl.when(is_sound).then(pl.exclude(*wrongs))
-    return frame.with_columns(poisoned).with_columns(guarded).drop(wrongs)
+    cast = frame.with_columns(poisoned).with_columns(pl.col(*wrongs).cast(NOTHING))
+    return cast.with_columns(guarded).drop(wrongs)
 
 
 def naming(message: str, by: Sequence[str]) -> str:
@@ -200,7 +204,7 @@ class KeyAdvice(NamedTuple):
     keep: str
 
 
-PASSAGES = "(if passages, run.ir.deduplicate() keeps the best of each document)"
+PASSAGES = "(if passages, {deduplicate} keeps the best of each document)"
 ONE_OF_QRELS = "If {columns} judgments apart, such as those of days, keep one"
 SYSTEMS = "If {listed} names the systems, rename it"
 
@@ -220,7 +224,7 @@ OF_RUN = KeyAdvice(
 )
 OF_SYSTEMS = KeyAdvice(
     f"{SYSTEMS}; if it tells rankings apart, such as days, give {{by}} {PASSAGES}",
-    f"{SYSTEMS} to 'run'; else {{otherwise}}",
+    "If {columns} rankings apart, such as days, give {by}; if the systems, call it 'run'; else {otherwise}",
     f"{SYSTEMS} to 'run'; if it tells rankings apart, such as days, keep one {PASSAGES}",
 )
 
@@ -237,9 +241,9 @@ def _keyed(table: str, apart: Sequence[str], names: Mapping[str, str], otherwise
     advice = KEY_ADVICE.get(table, OF_SYSTEMS if may_be_systems else OF_RUN)
     listed = ", ".join(map(repr, apart))
     columns = f"{listed} {'tells' if len(apart) == 1 else 'tell'}"
-    name, without_code, keep = (
-        text.format(listed=listed, columns=columns, otherwise=otherwise, by=option("by", key)) for text in advice
-    )
+    deduplicate = option("duplicates", "first") if caller().kind == "shell" else "run.ir.deduplicate()"
+    known = {"listed": listed, "columns": columns, "otherwise": otherwise, "deduplicate": deduplicate}
+    name, without_code, keep = (text.format(**known, by=option("by", key)) for text in advice)
     return Fix(name, code, without_code=without_code or None, without_by=Fix(keep, kept))
 
 
@@ -258,7 +262,8 @@ def duplicates_of_a_plan(dtypes: Mapping[str, pl.DataType], known: Sequence[str]
     systems = [] if "run" in known else [name for name in spare if could_be("run", dtypes[name])]
     rename = f"if {' or '.join(map(repr, systems))} names the systems, rename it to 'run'; " if systems else ""
     tell = "tells" if len(spare) == 1 else "tell"
-    rankings = f"if {' and '.join(map(repr, spare))} {tell} rankings apart, give by={spare}; else " if spare else ""
+    by = option("by", spare)
+    rankings = f"if {' and '.join(map(repr, spare))} {tell} rankings apart, give {by}; else " if spare else ""
     return f"the run gives a document of a query more than once; {rename}{rankings}keep the best score of each"
 
 
@@ -292,8 +297,8 @@ def _one_of_each(table: str, keys: list[str], names: Mapping[str, str], hint: st
     keyed = f", {option('by', by[0] if len(by) == 1 else by)}" if by else ""
     code = code if set(keys) - set(names.values()) else Code(f"ir.deduplicate(run{keyed})")
     words = "Keep the best score of each document, which is MaxP where rows are passages"
-    flag = caller().names.get("duplicates")
-    return Fix(words, code, without_code=f"{words}: {flag} first" if flag else words)
+    flag = caller().name("duplicates")
+    return Fix(words, code, without_code=f"{words}: {flag} first" if flag.startswith("-") else words)
 
 
 def wrong_run_row(keys: Sequence[str] = ()) -> pl.Expr:

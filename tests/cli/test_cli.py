@@ -79,6 +79,38 @@ def test_documents_are_excluded_and_repeats_counted_once(options, figure, tmp_pa
     assert main([*call, "--exclude", "none.csv"]) == 2
 
 
+@pytest.mark.parametrize("command", ["compare", "gate", "table"])
+def test_figures_of_runs_exclude_documents_as_evaluate_does(command, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, place in (("a", 1), ("b", 2)):
+        rows = "".join(f"q{q} Q0 q{q} 1 3 t\nq{q} Q0 d{3 - place} 2 2 t\nq{q} Q0 d2 3 1 t\n" for q in range(3))
+        Path(f"{name}.run").write_text(rows, encoding="utf-8")
+    Path("some.qrels").write_text("".join(f"q{q} 0 d2 1\n" for q in range(3)), encoding="utf-8")
+    call = [command, "a.run", "b.run", "-m", "RR"]
+    selection = ["--exclude", "self", "--duplicates", "first"]
+    assert main([*call, "--qrels", "some.qrels", *selection]) in (0, 1, 3)
+    assert "1.0" in capsys.readouterr().out
+    assert main([*call, *selection]) == 2
+    assert "--exclude is of figures made from runs, with --qrels" in capsys.readouterr().err
+
+
+def test_advice_on_rankings_of_several_days_is_an_option_of_the_command(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("days.csv").write_text("date,query_id,doc_id,score\nd1,q,a,1\nd2,q,a,2\n", encoding="utf-8")
+    Path("qrels.csv").write_text("query_id,doc_id,relevance\nq,a,1\n", encoding="utf-8")
+    call = ["evaluate", "qrels.csv", "days.csv", "-m", "RR"]
+    assert main(call) == 2
+    advice = "If 'date' tells rankings apart, such as days, give --key date; if the systems, call it 'run'; else keep "
+    assert advice in (text := capsys.readouterr().err)
+    assert "each document, which is MaxP where rows are passages: --duplicates first." in text
+    assert main([*call, "--key", "date"]) == 0
+    assert capsys.readouterr().out == "date\trun\tRR\nd1\tdays\t1.0\nd2\tdays\t1.0\n"
+    assert main(["report", "qrels.csv", "days.csv", "-m", "RR"]) == 2
+    text = capsys.readouterr().err
+    assert "(if passages, --duplicates first keeps the best of each document)" in text
+    assert "ir." not in text
+
+
 @pytest.mark.parametrize("option", ["-q", "--per-query"])
 def test_figures_of_every_query_can_be_printed(evaluating, option, capsys):
     assert main([*evaluating, option]) == 0

@@ -87,6 +87,18 @@ def test_the_message_names_wrong_rows():
             plan.collect(engine=engine)
 
 
+@pytest.mark.parametrize("engine", ["streaming", "in-memory"])
+def test_the_first_line_of_an_error_of_a_plan_says_what_is_wrong_and_what_follows_advises_nothing(engine):
+    run = pl.LazyFrame({"query_id": ["q1"], "doc_id": ["a"], "score": [None]}, schema_overrides={"score": pl.Float64})
+    with pytest.raises(pl.exceptions.InvalidOperationError) as error:
+        ir.evaluate(run, {"q1": ["a"]}, "RR").collect(engine=engine)
+    first, *others = str(error.value).splitlines()
+    assert f"{BAD_RUN}; for example query_id" in first
+    # Polars prints the expression, which can only be that of a column.
+    assert "\n".join(others).count(BAD_RUN) == 1
+    assert "larger expression" not in str(error.value)
+
+
 def test_a_filter_is_not_moved_before_a_guard():
     rows = pl.LazyFrame({"id": ["a", None], "value": [1, 2]})
     with pytest.raises(pl.exceptions.InvalidOperationError, match="polars_ir: no id"):

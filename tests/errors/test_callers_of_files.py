@@ -435,6 +435,9 @@ def test_every_error_of_files_is_provoked(parts, monkeypatch, server):
         (parts / "other" / "run=a").mkdir(parents=True)
         (parts / "other" / "run=a" / "0.csv").write_text("run,query_id,doc_id,score\nb,q,d,1\n", encoding="utf-8")
         tried(lambda: ir.read_run("other"))
+        rows = "run,query_id,doc_id,score\na,q,d,1\nb,q,d,1\n"
+        (parts / "other" / "run=a" / "0.csv").write_text(rows, encoding="utf-8")
+        tried(lambda: ir.read_run("other"))
         for path in LENGTHS:
             tried(lambda path=path: ir.read_run(server + path))
         tried(lambda: ir.read_run("https://example.org/a.run", remote=False))

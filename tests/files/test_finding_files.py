@@ -278,7 +278,17 @@ def test_a_folder_and_a_file_in_it_that_disagree_are_an_error(
     says = f"in a folder {column}=.*, and has rows of another; move it, or leave out its column"
     with pytest.raises(FileError, match=says):
         read_run(path)
-    with pytest.raises(pl.exceptions.PolarsError, match=says):
+    with pytest.raises(FileError, match=says):
+        scan_run(path)
+
+
+@pytest.mark.parametrize("name", ["part.parquet", "part.csv"])
+def test_a_later_row_of_another_folder_makes_a_plan_fail(tmp_path: Path, name: str) -> None:
+    rows = pl.DataFrame({"query_id": ["q", "r"], "doc_id": ["d", "d"], "score": [1.0, 1.0], "run": ["x", "y"]})
+    path = tmp_path / "run=x" / name
+    path.parent.mkdir()
+    rows.write_csv(path) if name.endswith("csv") else rows.write_parquet(path)
+    with pytest.raises(pl.exceptions.PolarsError, match="has rows of another; move it"):
         scan_run(path).collect()
 
 

@@ -17,6 +17,7 @@ from polars_ir.cli.inputs import (
     judgments_of,
     limits_of,
     per_query_of,
+    refuse_selection,
     run_of,
     slices_of,
     table_of,
@@ -43,6 +44,8 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         needed = "gate needs a measure to judge by: -m, or measures in the file of --thresholds"
         raise OptionError(f"{needed}; polars-ir gate --help tells more.")
     files, qrels = (options.new, options.old), None
+    if options.qrels is None or options.report is not None:
+        refuse_selection(options, "without it, or with --report, all documents count")
     if options.qrels is None:
         new, old = (per_query_of(file, **limits_of(options)) for file in files)
     else:

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.cli.arguments import OF_FIGURES, OF_RUNS
-from polars_ir.cli.inputs import alike, figures_of_files, judgments_of, limits_of, run_of, systems_of
+from polars_ir.cli.inputs import alike, figures_of_files, judgments_of, limits_of, refuse_selection, run_of, systems_of
 from polars_ir.errors import OptionError
 from polars_ir.files.writing.replacing import replaced
 
@@ -48,6 +48,7 @@ def _of_runs(options: argparse.Namespace) -> Any:
 
     if options.qrels is None:
         raise OptionError(f"plot {options.chart} is of runs and their judgments (--qrels FILE).")
+    refuse_selection(options, f"plot {options.chart} counts all documents")
     limits = limits_of(options)
     runs = systems_of(options.files, partial(run_of, format=options.format, **limits))
     runs, qrels = alike(runs, judgments_of(options))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import date
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import NamedTuple
 from urllib.parse import unquote
 
 import polars as pl
 
-from polars_ir.errors import called, fold
+from polars_ir.errors import FileError, called, fold
 from polars_ir.files.finding.file import File, pure
 from polars_ir.frames.roles import ROLES
 from polars_ir.frames.rules import guard
@@ -31,12 +31,16 @@ class Folders(NamedTuple):
     def with_columns(self, scan: pl.LazyFrame, file: File) -> pl.LazyFrame:
         """The rows of files in these folders with the columns that they lack, first.
 
-        Where a file and its folder say two things of a column, as after a copy, the plan fails and names both.
+        Where a file and its folder say two things of a column, as after a copy, an error names both: at once if the
+        first row of a file on disk does, else the plan fails.
         """
         for name, text in self.again:
             says = f"{called(file)} lies in a folder {name}={NULL if text is None else text}, and has rows of another"
             fix = "move it, or leave out its column"
-            scan = guard(scan, _is_other(name, text, scan.collect_schema()[name]), f"{says}; {fix}", key=name)
+            is_other = _is_other(name, text, scan.collect_schema()[name])
+            if isinstance(file, Path) and scan.head(1).select(is_other).collect().to_series().any():
+                raise FileError(f"{says}; {fix}.")
+            scan = guard(scan, is_other, f"{says}; {fix}", key=name)
         if not self.lacks:
             return scan
         dtypes = {name: pl.Date() if isinstance(value, date) else pl.String() for name, value in self.lacks}
