@@ -20,7 +20,8 @@ def is_long(about: str, frame: pl.DataFrame | pl.LazyFrame) -> bool:
     """True of a frame with the names of measures in one column, and their values in another.
 
     Both may be attributes of queries, too: they are where another column is called like a measure. Other numbers tell
-    nothing; rows of one measure, or of a query in several, are in long form, and those of neither an error.
+    nothing; rows of one measure, or of a query in several, are in long form, and those of neither an error, as are
+    those of a plan, which are not read for it.
     """
     schema = frame.collect_schema()
     if VALUE not in schema or not isinstance(schema.get(MEASURE), TEXT):
@@ -36,16 +37,22 @@ def is_long(about: str, frame: pl.DataFrame | pl.LazyFrame) -> bool:
     ]
     if any(map(column_of, others)):
         return False
-    if not others or isinstance(frame, pl.LazyFrame) or frame[MEASURE].n_unique() <= 1:
+    if not others:
+        return True
+    says = (
+        f"can be read in two ways: {MEASURE!r} and {VALUE!r} hold measures and their values, or are columns beside the "
+        f"measures {quoted(others)}."
+    )
+    if isinstance(frame, pl.LazyFrame):
+        words = f"Rename {MEASURE!r} if it is one beside them; if it holds measures, collect the plan"
+        raise ColumnError(says, about=about, fix=Fix(words, Code(f"{about}.collect()")))
+    if frame[MEASURE].n_unique() <= 1:
         return True
     of_query = [name for name in schema if ROLE_OF.get(fold(name)) in ids or fold(name) in TOPICS]
     if of_query and frame.group_by(of_query).agg(pl.col(MEASURE).n_unique() > 1)[MEASURE].any():
         return True
-    says = (
-        f"can be read in two ways: {MEASURE!r} and {VALUE!r} hold measures and their values, or are columns beside the "
-        f"measures {quoted(others)}. No query has two of {MEASURE!r}."
-    )
     words = f"Rename {MEASURE!r} if it is one beside them; if it holds measures, leave the others out"
+    says += f" No query has two of {MEASURE!r}."
     raise ColumnError(says, about=about, fix=Fix(words, Code.dropping(about, others)))
 
 

@@ -28,6 +28,7 @@ from polars_ir.language.options import check, options_of, public, whole
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.ranks import ranks
+from polars_ir.per_query.shared.attributes import check_types
 from polars_ir.per_query.summarize import summarize
 from polars_ir.per_query.worst_slices import worst_slices
 from polars_ir.reports.answer import answer, plain, rows_of, verdict
@@ -179,7 +180,12 @@ def attributes_of(by: Any, queries: Any) -> pl.DataFrame | None:
         if name not in frame.columns:
             says = f"has no column {name!r}; it has {quoted(frame.columns)}."
             raise ColumnError(says, about=about, near=nearest(name, frame.columns))
-    return frame.select(pl.col(query).cast(pl.String).alias("query_id"), pl.col(names).cast(pl.String))
+    check_types(frame.schema, names, "by", about)
+    texts = [
+        pl.col(name).dt.to_string("polars") if frame.schema[name] == pl.Duration else pl.col(name).cast(pl.String)
+        for name in names
+    ]
+    return frame.select(pl.col(query).cast(pl.String).alias("query_id"), *texts)
 
 
 def report_of_change(

@@ -42,7 +42,7 @@ from polars_ir.frames.provenance import (
     versions_of,
     with_query_hash,
 )
-from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
+from polars_ir.frames.roles import PROVENANCE, QUERY_HASH, TEXT
 from polars_ir.frames.table import per_query_table
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.catalog import info_of
@@ -194,6 +194,9 @@ def _rows_of(table: CanonicalFrame, run: CanonicalFrame) -> pl.DataFrame:
             says, about="stored", fix="Let both have, or lack, a column of systems, and name the others: by="
         )
     rows = table.all_columns().collect(engine=table.engine)
+    if not isinstance(hashes := rows.schema[QUERY_HASH], (*TEXT, pl.Null)):
+        raise DtypeError.of_column("stored", QUERY_HASH, "texts, as evaluate writes them", hashes, "Evaluate all anew.")
+    rows = rows.with_columns(pl.col(QUERY_HASH).cast(pl.String))
     for key in keys:
         try:
             rows = rows.with_columns(pl.col(key).cast(run.dtypes[key]))

@@ -40,8 +40,27 @@ def mean_of_long(n: int) -> Callable[[], object]:
     return partial(ir.mean, ir.long(_figures(n)))
 
 
+def compare_of_plan(n: int) -> Callable[[], object]:
+    """All pairs of n systems, of a plan."""
+    rows = {"run": [f"s{i:03d}" for i in range(n) for _ in range(50)], "query_id": [*range(50)] * n}
+    values = pl.DataFrame(rows).with_columns(AP=(pl.int_range(pl.len()) * 7919 % 101) / 101)
+    return lambda: ir.compare(values.lazy()).collect()
+
+
+def bounded_gate(n: int) -> Callable[[], object]:
+    """The verdict on n queries by bounds that hold for any distribution."""
+    new, old = (pl.DataFrame({"query_id": range(n), "AP": [i * of % 101 / 101 for i in range(n)]}) for of in (7, 11))
+    return lambda: ir.gate(new, old, "AP", max_drop=0.05, interval="bounded")
+
+
 #: Each with its first size, and the exponent of its work.
-CASES = {chain: (300, 2.0), long: (100, 1.0), mean_of_long: (100, 1.0)}
+CASES = {
+    chain: (300, 2.0),
+    long: (100, 1.0),
+    mean_of_long: (100, 1.0),
+    compare_of_plan: (12, 2.0),
+    bounded_gate: (600, 1.0),
+}
 
 
 def seconds(call: Callable[[], object]) -> float:
@@ -64,7 +83,7 @@ def main() -> int:
         exponent = math.log2(times[-1] / times[-3]) / 2
         failed |= exponent > limit + SLACK
         listed = " ".join(f"{each:.3f}" for each in times)
-        sys.stdout.write(f"{case.__name__:14} t^{exponent:.2f} (work {limit:g}) {listed}\n")
+        sys.stdout.write(f"{case.__name__:16} t^{exponent:.2f} (work {limit:g}) {listed}\n")
     return int(failed)
 
 

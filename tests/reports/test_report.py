@@ -4,6 +4,7 @@ import json
 import re
 import zlib
 from base64 import b64decode, b64encode
+from datetime import timedelta
 from hashlib import sha256
 
 import numpy as np
@@ -308,6 +309,14 @@ def test_all_kinds_of_tables_make_the_same_report():
 
 
 @pytest.mark.whole("each type makes two reports")
+def test_slices_may_be_durations_and_no_lists():
+    ids, values = [f"q{i}" for i in range(4)], [timedelta(seconds=90), timedelta(0)] * 2
+    report = ir.report(*small(), ["RR"], by=pl.DataFrame({"query_id": ids, "took": values}))
+    assert report.content["queries"]["attributes"] == {"took": ["1m 30s", "0µs"] * 2}
+    with pytest.raises(ir.IRError, match="by column 'topics' must be texts, numbers, Booleans or times; it is List"):
+        ir.report(*small(), ["RR"], by=pl.DataFrame({"query_id": ids, "topics": [[1]] * 4}))
+
+
 @pytest.mark.parametrize("type", [pl.Int64, pl.Categorical])
 def test_systems_have_names_of_any_type(type):
     numbered = PYDOCS.runs.with_columns(pl.col("run").replace(["bm25", "chargrams", "tfidf"], ["1", "2", "3"]))

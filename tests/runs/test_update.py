@@ -240,6 +240,7 @@ def test_figures_of_another_version_are_evaluated_anew(entry, other, versions):
     [
         (stored(), {"missing": "skip"}, "stored was made with other options: missing is 'zero' and 'skip' now"),
         (stored().drop("query_hash"), {}, "stored has no column 'query_hash'.*provenance=True"),
+        (stored().with_columns(query_hash=pl.lit(1)), {}, "stored column 'query_hash' must be texts.*it is Int32"),
         (stored().with_columns(provenance=pl.lit("{}")), {}, "has '{}' in 'provenance', which evaluate did not write"),
         (pl.concat([stored(), stored()]), {}, "stored has .* rows that repeat the ids"),
         (stored().drop("run"), {}, "stored distinguishes its rows by 'query_id', and the run its rankings by 'run', "),

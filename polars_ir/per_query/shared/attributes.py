@@ -44,7 +44,7 @@ def with_attributes(
     ):
         names = [attributes] if isinstance(attributes, str) else list(dict.fromkeys(attributes))
         _check_names(table, names, option)
-        _check_types(table.dtypes, names, option, "per_query")
+        check_types(table.dtypes, names, option, "per_query")
         rows = rows.with_columns(pl.col(name).alias(column_for(name)) for name in names)
         rule = _valued(table.dtypes, names, option, Fix(VALUELESS, _with_values(table.dtypes, names)))
         return table.checked(rule, rows=rows, names=_shown(names)), names
@@ -57,7 +57,7 @@ def with_attributes(
         source, keys, names = _of_frame(table, to_polars(option, attributes, column="value"), option)
     schema = source.collect_schema()
     dtypes = {name: schema[column_for(name)] for name in names}
-    _check_types(dtypes, names, option, option)
+    check_types(dtypes, names, option, option)
     rules = [_valued(dtypes, names, option, Fix(VALUELESS))]
     if table.eager:
         values = source.collect(engine="in-memory")
@@ -115,7 +115,7 @@ def _check_names(table: CanonicalFrame, names: Sequence[str], option: str) -> No
         raise ColumnError("must name at least one column of per_query; got none.", about=option)
 
 
-def _check_types(dtypes: Mapping[str, pl.DataType], names: Sequence[str], option: str, holder: str) -> None:
+def check_types(dtypes: Mapping[str, pl.DataType], names: Sequence[str], option: str, holder: str) -> None:
     """Raise a `DtypeError` for values that have no order, or are several: lists, structs and Python objects.
 
     `holder` is the table that has them.
