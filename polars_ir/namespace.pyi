@@ -187,6 +187,9 @@ class IRNamespace(Generic[_FrameT_co]):
         dcg: Literal["log2", "exp-log2", "binary"] = "log2",
         discount: Literal["log2", "ln", "jarvelin", "rank", "none"] = "log2",
         gains: Mapping[float, float] | pl.Expr | None = None,
+        budget: float | None = None,
+        cost: str = "tokens",
+        over: str = "stop",
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Discounted cumulated gain of the first k documents."""
@@ -312,7 +315,15 @@ class IRNamespace(Generic[_FrameT_co]):
     ) -> _FrameT_co:
         """Fall-out: the share of the documents judged not relevant that is among the first k; lower is better."""
     def full_recall(
-        self, qrels: Any = None, *, k: int | Iterable[int] | None = None, rel: float = 1, **options: Unpack[Evaluating]
+        self,
+        qrels: Any = None,
+        *,
+        k: int | Iterable[int] | None = None,
+        rel: float = 1,
+        budget: float | None = None,
+        cost: str = "tokens",
+        over: str = "stop",
+        **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Full recall: whether the first k documents hold one of every group of evidence."""
     def fuse(
@@ -339,7 +350,15 @@ class IRNamespace(Generic[_FrameT_co]):
     def gmap(self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]) -> _FrameT_co:
         """Average precision of a query, for a geometric mean over queries."""
     def group_reciprocal_rank(
-        self, qrels: Any = None, *, k: int | Iterable[int] | None = None, rel: float = 1, **options: Unpack[Evaluating]
+        self,
+        qrels: Any = None,
+        *,
+        k: int | Iterable[int] | None = None,
+        rel: float = 1,
+        budget: float | None = None,
+        cost: str = "tokens",
+        over: str = "stop",
+        **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Reciprocal rank of groups of evidence: the mean, over the groups, of that of their first document."""
     def hardest(self, measure: str | pl.Expr, *, n: int | None = 10) -> _FrameT_co:
@@ -617,6 +636,9 @@ class IRNamespace(Generic[_FrameT_co]):
         k: int | Iterable[int] | None = None,
         rel: float = 1,
         denominator: str = "k",
+        budget: float | None = None,
+        cost: str = "tokens",
+        over: str = "stop",
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Precision: the share of the first k documents that is relevant."""
@@ -692,7 +714,15 @@ class IRNamespace(Generic[_FrameT_co]):
     ) -> _FrameT_co:
         """Residual of rank-biased precision: how much higher it would be if every unjudged document were relevant."""
     def recall(
-        self, qrels: Any = None, *, k: int | Iterable[int] | None = None, rel: float = 1, **options: Unpack[Evaluating]
+        self,
+        qrels: Any = None,
+        *,
+        k: int | Iterable[int] | None = None,
+        rel: float = 1,
+        budget: float | None = None,
+        cost: str = "tokens",
+        over: str = "stop",
+        **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Recall: the share of the relevant documents that is among the first k."""
     def recall_capped(
@@ -700,7 +730,15 @@ class IRNamespace(Generic[_FrameT_co]):
     ) -> _FrameT_co:
         """Capped recall: the hits among the first k, divided by the most that are possible."""
     def reciprocal_rank(
-        self, qrels: Any = None, *, k: int | Iterable[int] | None = None, rel: float = 1, **options: Unpack[Evaluating]
+        self,
+        qrels: Any = None,
+        *,
+        k: int | Iterable[int] | None = None,
+        rel: float = 1,
+        budget: float | None = None,
+        cost: str = "tokens",
+        over: str = "stop",
+        **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Reciprocal rank of the first relevant document."""
     def report(
@@ -773,11 +811,22 @@ class IRNamespace(Generic[_FrameT_co]):
         k: int | Iterable[int] | None = None,
         rel: float = 1,
         weights: str | None = None,
+        budget: float | None = None,
+        cost: str = "tokens",
+        over: str = "stop",
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Subtopic recall: the share of the subtopics that the first k documents cover."""
     def success(
-        self, qrels: Any = None, *, k: int | Iterable[int] | None = None, rel: float = 1, **options: Unpack[Evaluating]
+        self,
+        qrels: Any = None,
+        *,
+        k: int | Iterable[int] | None = None,
+        rel: float = 1,
+        budget: float | None = None,
+        cost: str = "tokens",
+        over: str = "stop",
+        **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Success: whether any of the first k documents is relevant, also called hit rate and top-k accuracy."""
     def summarize(self, **options: Unpack[Summarizing]) -> _FrameT_co:

@@ -10,11 +10,24 @@ import polars as pl
 from polars_ir.engine.evidence import FIRST, IDEAL, with_document, with_group
 from polars_ir.engine.greedy import with_greedy_rank
 from polars_ir.engine.run_and_qrels import RunAndQrels
-from polars_ir.errors import Code, ColumnError, DataError, Fix, MeasureError, nearest, quoted
+from polars_ir.errors import (
+    Code,
+    ColumnError,
+    DataError,
+    DtypeError,
+    Fix,
+    MeasureError,
+    OptionError,
+    Setting,
+    nearest,
+    option,
+    quoted,
+)
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.roles import could_be, find
 from polars_ir.frames.table import MADE
+from polars_ir.language.budget import budget_of, is_within
 from polars_ir.language.catalog import CATALOG
 from polars_ir.language.cover import is_greedy
 from polars_ir.language.kinds import DOCUMENTS, GROUP, TELLING, Kind, kind_of
@@ -108,6 +121,8 @@ def needs_of(
 ) -> Needs:
     """The needs of measures under some options; columns of the run, which only a pair of tables has, add to them."""
     columns = {column for measure in measures for column in measure.expression.meta.root_names()}
+    if any(map(is_within, columns)):
+        _check_budgets(measures, ties, judged_only=judged_only)
     kinds = {DOCUMENTS: measures} if TELLING.isdisjoint(columns) else _kinds(measures)
     kind = next(iter(kinds))
     if kind.part and DOCUMENTS in kinds:
@@ -124,6 +139,15 @@ def needs_of(
         whole=False,
         by=tuple(by),
     )
+
+
+def _check_budgets(measures: Sequence[ResolvedMeasure], ties: Ties, *, judged_only: bool) -> None:
+    """Raise an `OptionError` for an option under which the documents within a budget would be others."""
+    named = [each.name for each in measures if any(map(is_within, each.expression.meta.root_names()))]
+    other = option("judged_only", True) if judged_only else option("ties", ties)
+    if judged_only or ties not in ("doc_id", "input"):
+        fix = Fix("Choose an order of tied documents", Setting("ties", "input")) if not judged_only else None
+        raise OptionError(f"does not go with a budget, as {quoted(named)} has.", about=other, fix=fix)
 
 
 def reads_only_relevant(measure: ResolvedMeasure) -> bool:
@@ -173,13 +197,27 @@ def check_columns(
             raise ColumnError(f"measure {name!r} reads the column 'run', which a run of one system does not have.")
         if call and isinstance(weights := call.arguments.get("weights"), str):
             check_weights(name, weights, pair.qrels or pair.run)
+    check_costs(pair.run, needs.columns)
     if of_relation is None and needs.columns.issubset(RELATION):
         return
     relation = [*pair.keys, *of_relation] if of_relation is not None else None
     for measure in measures:
         for column in measure.expression.meta.root_names():
-            if not any(record.is_named(column) for record in COMPUTED):
+            if not (is_within(column) or any(record.is_named(column) for record in COMPUTED)):
                 _check_column(pair, measure.name, column, relation)
+
+
+def check_costs(run: CanonicalFrame, columns: Iterable[str]) -> None:
+    """Raise an error where a run lacks the costs of a budget, or they are no numbers."""
+    for cost in sorted({budget_of(column).cost for column in columns if is_within(column)}):
+        if cost not in run.dtypes or cost in run.names:
+            others = [name for name, dtype in run.dtypes.items() if name not in run.names and dtype.is_numeric()]
+            has = f"it has {quoted(others)}" if others else "it has no numbers but scores"
+            fix = Fix("Give each retrieved document its cost there, or name the column with cost=")
+            says = f"has no column {cost!r} with the costs of documents; {has}."
+            raise ColumnError(says, about="run", near=nearest(cost, others), fix=fix)
+        if not run.dtypes[cost].is_numeric():
+            raise DtypeError.of_column("run", cost, "numbers", run.dtypes[cost], "Cast it.")
 
 
 def _check_column(pair: RunAndQrels, measure: str, column: str, relation: Sequence[str] | None) -> None:

@@ -24,6 +24,7 @@ from polars_ir.engine.preferences import RELATION as OF_PREFERENCES
 from polars_ir.engine.preferences import preferences_of, relate_pairs
 from polars_ir.engine.ranking import POSITION, reordered, tie_counts, with_position
 from polars_ir.engine.run_and_qrels import RunAndQrels, align, is_searched, search_duplicates, systems_of
+from polars_ir.engine.within import with_within
 from polars_ir.errors import DataError, MeasureError
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.judgments import preference_table
@@ -53,6 +54,7 @@ def judged_relation(
     relation = relate(pair, needs)
     if not needs.columns.issubset(RELATION):
         keys = ranking_keys(relation, pair)
+        relation = with_within(relation, pair.run, needs.columns, in_order=needs.ties == "input" or pair.run.numbered)
         relation = needs.with_derived(needs.with_derived(relation, "relation", keys=keys), "grades", keys=keys)
     return pair, relation
 

@@ -251,7 +251,8 @@ def _named(name: str, function: Callable[P, pl.Expr | Outputs]) -> Callable[P, p
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:
-            problem = _of_tables(function.__name__, args) or misspelt(function, signature, args, kwargs, error)
+            problem = _of_tables(function.__name__, args) or _of_budget(name, signature, kwargs)
+            problem = problem or misspelt(function, signature, args, kwargs, error)
             raise problem from None
         info = CATALOG[name]
         if isinstance(bound.arguments.get(info.at), Iterable) and (cutoffs := _several(info, bound.arguments[info.at])):
@@ -277,6 +278,14 @@ def _of_tables(name: str, args: tuple[object, ...]) -> OptionError | None:
     if not args or not hasattr(type(args[0]), "columns"):
         return None
     return OptionError.of_tables(name)
+
+
+def _of_budget(name: str, signature: inspect.Signature, given: Mapping[str, object]) -> MeasureError | None:
+    """The error for a measure without a budget that is given one: its ideal ranking would be a knapsack."""
+    if "budget" not in given or "budget" in signature.parameters:
+        return None
+    others = [info.name for info in list(CATALOG.values()) if "budget" in info.parameters]
+    return MeasureError(f"{name} is not defined within a budget; {', '.join(others)} are.")
 
 
 def _several(info: MeasureInfo, value: Iterable[object]) -> list[object]:

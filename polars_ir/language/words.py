@@ -291,7 +291,7 @@ def length(k: int | None = None) -> pl.Expr:
     return n_retrieved if k is None else pl.len().clip(k, k)
 
 
-def shown(k: int | None = None) -> pl.Expr:
+def shown(k: int | pl.Expr | None = None) -> pl.Expr:
     """The number of places among the first `k` that the run filled.
 
     >>> pl.DataFrame({"n_retrieved": [7, 7]}).select(shown(10).unique()).item()

@@ -30,6 +30,7 @@ from polars_ir.frames.provenance import hashes_of, with_provenance
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH, find
 from polars_ir.frames.table import same_types
 from polars_ir.frames.table_types import FrameT, Table
+from polars_ir.language.budget import budget_of, is_within
 from polars_ir.language.catalog import CATALOG, info_of
 from polars_ir.language.measure import of_part
 from polars_ir.language.names import Measures, ResolvedMeasure, resolve, sql_names
@@ -126,6 +127,8 @@ def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> R
     by = each_once(options["by"])
     of_call: Any = {"ties": ties, "judges": judges, "judged_only": judged_only, "unjudged": options["bounds"], "by": by}
     needs = needs_of(measured, **of_call)
+    if options["bounds"] and any(map(is_within, needs.columns)):
+        raise OptionError("does not go with a budget.", about=option("bounds", True))
     if needs.kind.refuses:
         values = {"judges": judges, "bounds": options["bounds"], "judged_only": judged_only}
         values["ties"] = "expected" if ties == "expected" else None
@@ -203,8 +206,9 @@ def made_with(measured: Sequence[ResolvedMeasure], options: Mapping[str, Any]) -
 
 
 def columns_read(measured: Sequence[ResolvedMeasure]) -> set[str]:
-    """The columns that measures name."""
-    return {name for measure in measured for name in measure.expression.meta.root_names()}
+    """The columns that measures name, also as the costs of a budget."""
+    names = {name for measure in measured for name in measure.expression.meta.root_names()}
+    return names | {budget_of(name).cost for name in filter(is_within, names)}
 
 
 def _check_names_of_bounds(names: Sequence[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_ir.language import ties
+from polars_ir.language.budget import BUDGET, cutoff
 from polars_ir.language.measure import HIGHEST, measure
 from polars_ir.language.measures.positions import over_places
 from polars_ir.language.options import Option, not_negative, one_of
@@ -63,7 +64,7 @@ def graded_discount(*, discount: Discount, **_: object) -> pl.Expr:
     return discounted(rank, discount)
 
 
-def discounted_gain(order: pl.Expr, k: int | None, value: pl.Expr, discount: Discount = "log2") -> pl.Expr:
+def discounted_gain(order: pl.Expr, k: int | pl.Expr | None, value: pl.Expr, discount: Discount = "log2") -> pl.Expr:
     """The gains of the first `k` documents of an order, each divided by the discount of its place, added up."""
     return total(ranked(value / discounted(order, discount), top(k, of=order), by=order))
 
@@ -99,7 +100,8 @@ def discounted_gain_under_ties(k: int | None, value: pl.Expr, discount: Discount
     monotone=True,
     gain=graded_gain,
     discount=graded_discount,
-    expected=lambda k, rel, dcg, discount, gains: pl.when((gain(dcg, gains, rel) > 0).any()).then(
+    parameters=BUDGET,
+    expected=lambda k, rel, dcg, discount, gains, **_: pl.when((gain(dcg, gains, rel) > 0).any()).then(
         discounted_gain_under_ties(k, gain(dcg, gains, rel), discount)
     ),
 )
@@ -110,6 +112,9 @@ def dcg(
     dcg: Discounted = "log2",
     discount: Discount = "log2",
     gains: Gains | None = None,
+    budget: float | None = None,
+    cost: str = "tokens",
+    over: str = "stop",
 ) -> pl.Expr:
     """Discounted cumulated gain of the first k documents.
 
@@ -127,7 +132,7 @@ def dcg(
     ('q', 4.0)
     """
     value = gain(dcg, gains, rel)
-    return pl.when((value > 0).any()).then(discounted_gain(rank, k, value, discount))
+    return pl.when((value > 0).any()).then(discounted_gain(rank, cutoff(k, budget, cost, over), value, discount))
 
 
 @measure(

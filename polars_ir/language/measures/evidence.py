@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from polars_ir.language.budget import BUDGET, cutoff
 from polars_ir.language.kinds import GROUP
 from polars_ir.language.measure import measure
 from polars_ir.language.words import rank, ratio, relevant, top, total
@@ -20,8 +21,11 @@ group = pl.col(GROUP)
     source="Wu et al. 2025 (LongMemEval), https://arxiv.org/abs/2410.10813",
     also={"LongMemEval": "recall_all", "AutoRAG-Research": "full_recall"},
     reads_nonrelevant=False,
+    parameters=BUDGET,
 )
-def full_recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
+def full_recall(
+    *, k: int | None = None, rel: float = 1, budget: float | None = None, cost: str = "tokens", over: str = "stop"
+) -> pl.Expr:
     """Full recall: whether the first k documents hold one of every group of evidence.
 
     ::
@@ -38,7 +42,8 @@ def full_recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     >>> ir.evaluate(run, qrels, ["FullRecall@2", "FullRecall@3"]).row(0)
     ('q', 0.0, 1.0)
     """
-    n_groups, found = (group.filter(rows).n_unique() for rows in (relevant(rel), relevant(rel) & top(k)))
+    counted = top(cutoff(k, budget, cost, over))
+    n_groups, found = (group.filter(rows).n_unique() for rows in (relevant(rel), relevant(rel) & counted))
     return pl.when(n_groups > 0).then((found == n_groups).cast(pl.Float64))
 
 
@@ -46,8 +51,11 @@ def full_recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     "GroupRR",
     source="Kim et al. 2024 (AutoRAG), https://arxiv.org/abs/2410.20878",
     reads_nonrelevant=False,
+    parameters=BUDGET,
 )
-def group_reciprocal_rank(*, k: int | None = None, rel: float = 1) -> pl.Expr:
+def group_reciprocal_rank(
+    *, k: int | None = None, rel: float = 1, budget: float | None = None, cost: str = "tokens", over: str = "stop"
+) -> pl.Expr:
     """Reciprocal rank of groups of evidence: the mean, over the groups, of that of their first document.
 
     ::
@@ -64,6 +72,7 @@ def group_reciprocal_rank(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     >>> run.ir.group_reciprocal_rank(qrels, k=5).row(0)
     ('q', 0.75)
     """
-    rows = pl.struct(group.alias("group"), rank.alias("rank")).filter(relevant(rel) & top(k)).sort()
+    counted = top(cutoff(k, budget, cost, over))
+    rows = pl.struct(group.alias("group"), rank.alias("rank")).filter(relevant(rel) & counted).sort()
     first = rows.struct.field("rank").filter(rows.struct.field("group").is_first_distinct())
     return ratio(total(1 / first.sort()), group.filter(relevant(rel)).n_unique())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from polars_ir.language.budget import BUDGET, cutoff
 from polars_ir.language.cover import Cover
 from polars_ir.language.measure import measure
 from polars_ir.language.measures.diversity import NDEVAL, WEIGHTS, above, covering, defined, subtopic, weight_of
@@ -77,9 +78,17 @@ def intent_aware_precision(*, k: int | None = None, rel: float = 1, weights: str
     "StRecall",
     source=f"Zhai et al. 2003, https://doi.org/10.1145/860435.860440; {NDEVAL}",
     also={"ndeval": "strec", "ir_measures": "StRecall", "AutoRAG": "group_recall"},
-    parameters=WEIGHTS,
+    parameters={**WEIGHTS, **BUDGET},
 )
-def subtopic_recall(*, k: int | None = None, rel: float = 1, weights: str | None = None) -> pl.Expr:
+def subtopic_recall(
+    *,
+    k: int | None = None,
+    rel: float = 1,
+    weights: str | None = None,
+    budget: float | None = None,
+    cost: str = "tokens",
+    over: str = "stop",
+) -> pl.Expr:
     """Subtopic recall: the share of the subtopics that the first k documents cover.
 
     ::
@@ -95,4 +104,4 @@ def subtopic_recall(*, k: int | None = None, rel: float = 1, weights: str | None
     ('q', 0.5)
     """
     cover = Cover(0.0, rel, None, weights)
-    return ratio(weight_of(cover, top(k)), weight_of(cover))
+    return ratio(weight_of(cover, top(cutoff(k, budget, cost, over))), weight_of(cover))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_ir.language import ties
+from polars_ir.language.budget import BUDGET, cutoff
 from polars_ir.language.catalog import CATALOG
 from polars_ir.language.measure import HIGHEST, measure
 from polars_ir.language.options import Option, one_of, positive
@@ -57,14 +58,22 @@ def relevant_documents(rel: float) -> pl.Expr:
         "recommenders": "precision_at_k(k=10)",
         "trectools": "get_precision(k=1000)",
     },
-    parameters={"denominator": PLACES},
+    parameters={"denominator": PLACES, **BUDGET},
     monotone=True,
-    out_of=lambda k, denominator, **_: places(k, denominator),
-    expected=lambda k, rel, denominator: if_relevant(
+    out_of=lambda k, denominator, budget, **_: places(k, denominator) if budget is None else None,
+    expected=lambda k, rel, denominator, **_: if_relevant(
         or_zero(ratio(ties.hits(k, rel), among_places(k, denominator))), rel
     ),
 )
-def precision(*, k: int | None = None, rel: float = 1, denominator: str = "k") -> pl.Expr:
+def precision(
+    *,
+    k: int | None = None,
+    rel: float = 1,
+    denominator: str = "k",
+    budget: float | None = None,
+    cost: str = "tokens",
+    over: str = "stop",
+) -> pl.Expr:
     """Precision: the share of the first k documents that is relevant.
 
     ::
@@ -73,14 +82,17 @@ def precision(*, k: int | None = None, rel: float = 1, denominator: str = "k") -
 
     hits(k) is the number of relevant documents among the first k. A list shorter than k is still divided by k,
     as in trec_eval's P_k; LensKit, XGBoost and CatBoost divide by what there is (`denominator="min(k,n)"`). Without k,
-    hits / retrieved. 0 when nothing is retrieved; undefined when no document is relevant.
+    hits / retrieved, and with a budget hits / the documents that count. 0 when nothing is retrieved; undefined when no
+    document is relevant.
 
     Examples
     --------
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d9"]}, ir.precision(k=5)).row(0)
     ('q', 0.2)
     """
-    return if_relevant(or_zero(ratio(hits(k, rel), among_places(k, denominator))), rel)
+    counted = cutoff(k, budget, cost, over)
+    length = among_places(k, denominator) if budget is None else shown(counted)
+    return if_relevant(or_zero(ratio(hits(counted, rel), length)), rel)
 
 
 @measure(
@@ -98,10 +110,13 @@ def precision(*, k: int | None = None, rel: float = 1, denominator: str = "k") -
         "torchmetrics": "RetrievalRecall retrieval_recall",
         "recommenders": "recall_at_k(k=10)",
     },
+    parameters=BUDGET,
     out_of=lambda rel, **_: relevant_documents(rel),
-    expected=lambda k, rel: ratio(ties.hits(k, rel), n_relevant(rel)),
+    expected=lambda k, rel, **_: ratio(ties.hits(k, rel), n_relevant(rel)),
 )
-def recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
+def recall(
+    *, k: int | None = None, rel: float = 1, budget: float | None = None, cost: str = "tokens", over: str = "stop"
+) -> pl.Expr:
     """Recall: the share of the relevant documents that is among the first k.
 
     ::
@@ -115,7 +130,7 @@ def recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d9"]}, ir.recall(k=5)).row(0)
     ('q', 0.5)
     """
-    return ratio(hits(k, rel), n_relevant(rel))
+    return ratio(hits(cutoff(k, budget, cost, over), rel), n_relevant(rel))
 
 
 def capped(n_hits: pl.Expr, k: int | None, rel: float) -> pl.Expr:
@@ -189,7 +204,7 @@ def f_measure(*, k: int | None = None, rel: float = 1, beta: float = 1) -> pl.Ex
     return if_relevant(or_zero(ratio((1 + weight) * hits(k, rel), weight * n_relevant(rel) + length(k))), rel)
 
 
-def success_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
+def success_under_ties(*, k: int | None = None, rel: float = 1, **_: object) -> pl.Expr:
     """Expected success: the chance that any relevant document is among the first k.
 
     1 where one is certain to be; else 1 - the product of (n - m - i) / (n - i), i = 0 .. r - 1: each of the r relevant
@@ -219,11 +234,14 @@ def success_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
         "RecBole": "Hit",
         "torchmetrics": "RetrievalHitRate retrieval_hit_rate",
     },
+    parameters=BUDGET,
     monotone=True,
     out_of=lambda **_: pl.lit(1),
     expected=success_under_ties,
 )
-def success(*, k: int | None = None, rel: float = 1) -> pl.Expr:
+def success(
+    *, k: int | None = None, rel: float = 1, budget: float | None = None, cost: str = "tokens", over: str = "stop"
+) -> pl.Expr:
     """Success: whether any of the first k documents is relevant, also called hit rate and top-k accuracy.
 
     ::
@@ -237,7 +255,7 @@ def success(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d3"]}, [ir.success(k=1), ir.success(k=3)]).row(0)
     ('q', 0.0, 1.0)
     """
-    return if_relevant((hits(k, rel) > 0).cast(pl.Float64), rel)
+    return if_relevant((hits(cutoff(k, budget, cost, over), rel) > 0).cast(pl.Float64), rel)
 
 
 def ranks_that_count(k: int | None, multiple: float, rel: float) -> tuple[pl.Expr, pl.Expr]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import polars as pl
 
 from polars_ir.language import ties
+from polars_ir.language.budget import BUDGET, cutoff
 from polars_ir.language.measure import measure
 from polars_ir.language.measures.precision_recall import TREC_EVAL
 from polars_ir.language.words import discounted, if_relevant, or_zero, rank, relevant, top
 
 
-def reciprocal_rank_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
+def reciprocal_rank_under_ties(*, k: int | None = None, rel: float = 1, **_: object) -> pl.Expr:
     """Expected reciprocal rank: 1 / (a + j) times the chance that the first relevant document is at j, added up.
 
     Only the highest score of relevant documents matters. With r of them among its n documents the chance is r / n at
@@ -42,11 +43,14 @@ def reciprocal_rank_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Ex
         "torchmetrics": "RetrievalMRR retrieval_reciprocal_rank",
         "trectools": "get_reciprocal_rank(k=1000)",
     },
+    parameters=BUDGET,
     monotone=True,
     discount=lambda **_: discounted(rank, "rank"),
     expected=reciprocal_rank_under_ties,
 )
-def reciprocal_rank(*, k: int | None = None, rel: float = 1) -> pl.Expr:
+def reciprocal_rank(
+    *, k: int | None = None, rel: float = 1, budget: float | None = None, cost: str = "tokens", over: str = "stop"
+) -> pl.Expr:
     """Reciprocal rank of the first relevant document.
 
     ::
@@ -60,4 +64,5 @@ def reciprocal_rank(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d2", "d3"]}, ir.reciprocal_rank(k=10)).row(0)
     ('q', 0.5)
     """
-    return if_relevant(or_zero(1 / rank.filter(relevant(rel) & top(k)).min()), rel)
+    counted = top(cutoff(k, budget, cost, over))
+    return if_relevant(or_zero(1 / rank.filter(relevant(rel) & counted).min()), rel)

@@ -1,0 +1,82 @@
+"""Budgets: a cutoff by what the documents cost, such as the tokens of a prompt, in the place of their number.
+
+Conventions: in rank order the costs of all retrieved documents add up, judged or not. The number of documents that
+count is a column of the relation whose *name* says of which budget; to skip a document that does not fit is no choice,
+since recall would then fall where the budget grows.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+import polars as pl
+
+from polars_ir.language.options import Option, Value, is_number, one_of
+
+#: The largest budget.
+HIGHEST = 1e15
+
+#: The beginning of the name of a column of numbers of documents.
+PREFIX = "within("
+
+#: The parameters of measures with a budget.
+BUDGET = {
+    "budget": Option(
+        None,
+        Value(f"a number above 0, to {HIGHEST:g}", lambda value: is_number(value) and 0 < value <= HIGHEST),
+        "The most that the documents that count may cost together; None: no limit. With k both hold.",
+    ),
+    "cost": Option(
+        "tokens",
+        Value("the name of a column of the run", lambda value: isinstance(value, str) and value != ""),
+        "The column of the run with what each document costs.",
+    ),
+    "over": Option(
+        "stop",
+        one_of("stop", "include")._replace(
+            wanted="one of 'stop', 'include' (to skip a document and go on would lower recall as the budget grows)"
+        ),
+        "The document that crosses the budget: 'stop' counts those above it, 'include' that one, too.",
+    ),
+}
+
+
+class Budget(NamedTuple):
+    """A budget, the column of costs, and what counts of the document that crosses it."""
+
+    budget: float
+    cost: str
+    over: str
+
+
+def cutoff(k: int | None, budget: float | None, cost: str, over: str) -> int | pl.Expr | None:
+    """The number of documents that count.
+
+    >>> cutoff(5, None, "tokens", "stop"), cutoff(None, 4000, "tokens", "stop").meta.root_names()
+    (5, ["within(budget=4000, cost='tokens', over='stop')"])
+    """
+    if budget is None:
+        return k
+    within = pl.col(f"{PREFIX}budget={budget!r}, cost={cost!r}, over={over!r})").first()
+    return within if k is None else within.clip(upper_bound=k)
+
+
+def is_within(column: str) -> bool:
+    """True for the name of a column of numbers of documents within a budget.
+
+    >>> is_within("within(budget=4000, cost='tokens', over='stop')"), is_within("rank")
+    (True, False)
+    """
+    return column.startswith(PREFIX)
+
+
+def budget_of(column: str) -> Budget:
+    """The budget that such a name tells.
+
+    >>> budget_of("within(budget=4000, cost='tokens', over='stop')")
+    Budget(budget=4000, cost='tokens', over='stop')
+    """
+    call = ast.parse(column, mode="eval").body
+    assert isinstance(call, ast.Call)  # noqa: S101  # by `cutoff`
+    return Budget(**{str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords})

@@ -1,0 +1,101 @@
+"""Budgets: the worked figures, and costs that are added up by hand."""
+
+import random
+
+import polars as pl
+import pytest
+
+import polars_ir as ir
+
+#: Lengths of five documents, of which the first, third and fifth are all that is relevant.
+RUN = pl.DataFrame(
+    {"query_id": "q", "doc_id": [*"abcde"], "score": [5, 4, 3, 2, 1], "tokens": [300, 500, 400, 200, 100]}
+)
+QRELS = {"q": [*"ace"]}
+WORKED = {"stop": [1 / 3, 1 / 3, 2 / 3, 1], "include": [2 / 3, 2 / 3, 2 / 3, 1]}
+
+
+@pytest.mark.parametrize("kind", [lambda run: run, pl.DataFrame.lazy])
+@pytest.mark.parametrize("over", WORKED)
+def test_recall_at_budgets_is_as_worked(over, kind):
+    found = ir.evaluate(kind(RUN), QRELS, [ir.recall(budget=b, over=over) for b in (900, 1000, 1300, 1500)])
+    assert found.lazy().collect().row(0)[1:] == pytest.approx(WORKED[over])
+
+
+def counted(costs: list[float], budget: float, over: str) -> int:
+    """The number of documents that count."""
+    spent, n = 0.0, 0
+    for cost in costs:
+        spent += cost
+        if spent > budget:
+            return n + (over == "include")
+        n += 1
+    return n
+
+
+@pytest.mark.parametrize("over", ["stop", "include"])
+@pytest.mark.parametrize("seed", range(3))
+def test_every_measure_with_a_budget_is_that_of_the_run_cut_by_hand(seed, over):
+    chance = random.Random(seed)
+    rows = [
+        (system, query, document, chance.randint(1, 3), chance.choice([0, 10, 20, 30]))
+        for system in "xy"
+        for query in "pqrs"
+        for document in chance.sample("abcdefgh", chance.randint(0, 8))
+    ]
+    run = pl.DataFrame(rows, ["run", "query_id", "doc_id", "score", "words"], orient="row")
+    judged = [(q, s, d, g) for q in "pqrs" for s in (1, 2) for d in "abcdefgh" if (g := chance.choice([0, 0, 1, 2]))]
+    qrels = pl.DataFrame(judged, ["query_id", "subtopic", "doc_id", "relevance"], orient="row")
+    ordered = run.sort("run", "query_id", "score", "doc_id", descending=[False, False, True, True])
+    kept = [
+        rows.head(counted(rows["words"].to_list(), 45, over))
+        for rows in ordered.partition_by("run", "query_id", maintain_order=True)
+    ]
+    names = ["R", "Success", "RR", "DCG", "StRecall", "FullRecall", "GroupRR", "R@2", "GroupRR@2"]
+    budget = f"(budget=45,cost='words',over='{over}')"
+    asked = [f"{name}{budget}{at}{k}" for name, at, k in (name.partition("@") for name in names)]
+    systems = {name: pl.concat(kept).filter(run=name).drop("run") for name in "xy"}
+    wanted = ir.evaluate(systems, qrels, names)
+    for frame, judgments in ((run, qrels), (run.sample(fraction=1, shuffle=True), qrels), (run.lazy(), qrels.lazy())):
+        found = ir.evaluate(frame, judgments, asked).lazy()
+        for engine in ("in-memory", "streaming"):
+            assert found.collect(engine=engine).rows() == wanted.rows()
+
+
+def test_a_name_with_a_budget_is_read_back_and_has_one_in_sql():
+    measure = ir.recall(budget=4000)
+    assert measure.meta.output_name() == "R(budget=4000)"
+    assert ir.name(measure, names="sql") == "r_budget_4000"
+    assert ir.name("r_budget_4000") == ir.name(measure) == "R(budget=4000)"
+    assert ir.name(ir.precision(k=5, budget=10, over="include"), names="sql") == "p_5_budget_10_over_include"
+
+
+def test_a_query_whose_first_document_is_too_long_counts_0():
+    assert RUN.ir.evaluate(QRELS, ["R(budget=299)", "P(budget=299)", "RR(budget=299)"]).row(0) == ("q", 0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("wrong", [None, -1.0, float("nan")])
+def test_a_cost_that_is_none_is_an_error(wrong):
+    run = RUN.with_columns(tokens=pl.Series([1.0, 2.0, wrong, 3.0, 4.0]))
+    with pytest.raises(ir.IRError, match="1 row whose 'tokens' is null, negative or no number"):
+        run.ir.evaluate(QRELS, "R(budget=5)")
+    with pytest.raises(pl.exceptions.PolarsError, match="whose 'tokens' is null, negative"):
+        run.lazy().ir.evaluate(QRELS, "R(budget=5)").collect()
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: ir.recall(budget=0), "budget must be a number above 0"),
+        (lambda: ir.recall(budget=9, over="skip"), "would lower recall as the budget grows"),
+        (lambda: ir.ndcg(budget=9), "nDCG is not defined within a budget; P, R, "),
+        (lambda: RUN.drop("tokens").ir.evaluate(QRELS, "R(budget=9)"), "no column 'tokens' with the costs"),
+        (lambda: RUN.cast({"tokens": pl.String}).ir.evaluate(QRELS, "R(budget=9)"), "'tokens' must be numbers"),
+        (lambda: RUN.ir.evaluate(QRELS, "R(budget=9)", ties="best"), "ties='best' does not go with a budget"),
+        (lambda: RUN.ir.evaluate(QRELS, "R(budget=9)", judged_only=True), "judged_only=True does not go with a budget"),
+        (lambda: RUN.ir.evaluate(QRELS, "R(budget=9)", bounds=True), "bounds=True does not go with a budget"),
+    ],
+)
+def test_budgets_that_can_not_be_are_errors(call, says):
+    with pytest.raises(ir.IRError, match=says):
+        call()
