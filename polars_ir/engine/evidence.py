@@ -27,24 +27,28 @@ def with_group(judgments: pl.DataFrame | pl.LazyFrame, *_: str, **__: object) ->
     return judgments.lazy().with_columns(pl.col(part).alias(GROUP))
 
 
-def with_document(judgments: pl.DataFrame | pl.LazyFrame, *_: str, keys: Sequence[str]) -> pl.LazyFrame:
-    """Judgments of subtopics with the columns `FIRST` and `IDEAL`.
+def with_document(judgments: pl.DataFrame | pl.LazyFrame, *columns: str, keys: Sequence[str]) -> pl.LazyFrame:
+    """Judgments of subtopics with the column `FIRST` and, if it is among the columns, `IDEAL`.
 
     >>> judgments = pl.DataFrame({"subtopic": [1, 2, 2], "doc_id": ["a", "a", "b"], "relevance": [1, 2, 3]})
     >>> with_document(judgments.with_columns(query_id=1), keys=["query_id"]).collect().to_dict(as_series=False)[FIRST]
     [False, True, True]
     """
     document, grade = [*keys, "doc_id"], pl.col("relevance")
-    best = grade.eq_missing(grade.max().over(document))
-    lowest = pl.when(best).then("subtopic").min().over(document)
+    # A step of its own: within the next `over` the highest grade would be found anew for each document.
+    rows = judgments.lazy().with_columns(grade.eq_missing(grade.max().over(document)).alias(FIRST))
+    lowest = pl.when(FIRST).then("subtopic").min().over(document)
+    rows = rows.with_columns(pl.col(FIRST) & pl.col("subtopic").eq_missing(lowest))
+    if IDEAL not in columns:
+        return rows
     order = pl.when(pl.col(FIRST) & grade.is_not_null()).then(pl.struct("relevance", text("doc_id")))
-    rows = judgments.lazy().with_columns((best & pl.col("subtopic").eq_missing(lowest)).alias(FIRST))
     return rows.with_columns(order.rank("ordinal", descending=True).over(list(keys)).alias(IDEAL))
 
 
 def of_documents(relation: pl.LazyFrame) -> pl.LazyFrame:
     """The judged relation with a row for each document, as measures of documents read it."""
-    return relation.filter(pl.col(FIRST).fill_null(True)).with_columns(pl.col(IDEAL).alias("ideal_rank"))
+    ideal = [pl.col(IDEAL).alias("ideal_rank")] if IDEAL in relation.collect_schema() else []
+    return relation.filter(pl.col(FIRST).fill_null(True)).with_columns(ideal)
 
 
 def once(judgments: pl.LazyFrame, part: str, keys: Sequence[str]) -> pl.LazyFrame:

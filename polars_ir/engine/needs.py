@@ -126,7 +126,7 @@ def needs_of(
     kinds = {DOCUMENTS: measures} if TELLING.isdisjoint(columns) else _kinds(measures)
     kind = next(iter(kinds))
     if kind.part and DOCUMENTS in kinds:
-        columns |= {FIRST, IDEAL}
+        columns |= {FIRST, *([IDEAL] if "ideal_rank" in columns else [])}
     return Needs(
         kind=kind,
         per=kind.part or judges,
