@@ -58,7 +58,7 @@ def _placed(run: CanonicalFrame, cost: str, *, in_order: bool) -> pl.LazyFrame:
     run.checked(rule, rows=run.select(*run.document, cost))
     rows = run.select(*run.keys, "doc_id", "score", cost).collect(engine="in-memory")
     rankings = Rankings.of(rows, run.keys, run.keys[:-1])
-    rank = places(rankings, row_numbers(rows.height), by_id=not in_order)["rank"]
-    placed = rankings.rows.select(*run.keys, cost).hstack([rankings.ranking.alias(RANKING), rank])
-    stands = (rank == 1) | (repeats(rankings.ranking) & (rank == rank.shift() + 1))
+    ranks = places(rankings, row_numbers(rows.height), by_id=not in_order)["rank"]
+    placed = rankings.rows.select(*run.keys, cost).hstack([rankings.ranking.alias(RANKING), ranks])
+    stands = (ranks == 1) | (repeats(rankings.ranking) & (ranks == ranks.shift() + 1))
     return placed.lazy() if stands.all() else placed.lazy().sort(RANKING, "rank")

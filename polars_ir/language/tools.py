@@ -57,7 +57,21 @@ CUT_RANKS = "cuts the average ranks of documents with equal scores to whole numb
 ONE = "counts 1 for a query without a relevant document"
 OF_ALL_ROWS = "is of all rows as one list, not of each query"
 
+#: Of tools for answers from retrieved documents.
+OF_HITS = "AP(denominator='hits')"
+BY_VERDICTS = "is of the verdicts of a model: make them the judgments"
+OF_ANSWER = "counts {} by a model, and no documents"
+LEAVES_OUT = "leaves questions out for which nothing {}, here 0"
+
 TOOLS: Mapping[str, Mapping[str, ToolName]] = {
+    "AutoRAG": {
+        "map": ToolName("", "is the mean over groups of AP(denominator='hits'), each of one group's documents"),
+        "mrr": ToolName("GroupRR"),
+        "ndcg": ToolName("nDCG(dcg='binary',denominator='R')", "counts a repeated document again"),
+        "precision": ToolName(OF_LIST),
+        "recall": ToolName("StRecall"),
+        "retrieval_token_recall": ToolName("", "is of the words of texts, and of no documents"),
+    },
     "BEIR": {"Accuracy": ToolName("Success")},
     "CatBoost": {
         "DCG": ToolName("DCG"),
@@ -81,6 +95,11 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
         "NDCG": ToolName(BINARY),
         "Precision": ToolName("P"),
         "Recall": ToolName("R"),
+    },
+    "DeepEval": {
+        "ContextualPrecision": ToolName(OF_HITS, f"{BY_VERDICTS}; contexts of one source are merged first"),
+        "ContextualRecall": ToolName("", OF_ANSWER.format("sentences of the expected answer")),
+        "ContextualRelevancy": ToolName("", OF_ANSWER.format("statements of the contexts")),
     },
     "Elliot": {
         "HR": ToolName("Success"),
@@ -144,6 +163,36 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
         "precision": ToolName(OF_LIST),
         "recall": ToolName("R"),
     },
+    "MLflow": {
+        "ndcg": ToolName("", "is of an ideal list as long as the retrieved one, so that a lone hit is 1"),
+        "precision": ToolName(OF_LIST),
+        "recall": ToolName("R", "counts 1 where nothing is relevant and nothing retrieved, here 0"),
+    },
+    "MultiHop-RAG": {
+        "Hits": ToolName("Success"),
+        "MAP": ToolName("GroupRR", "divides by the cutoff where a question has more facts"),
+        "MRR": ToolName("RR"),
+    },
+    "Phoenix": {
+        "hit": ToolName("Success"),
+        "ndcg": ToolName(
+            "", "is of an ideal list of the retrieved documents: evaluate 'nDCG' with the qrels of these alone"
+        ),
+        "precision": ToolName("P", "is NaN beside a document without a label"),
+        "reciprocal_rank": ToolName("RR"),
+    },
+    "ragas": {
+        "ContextEntityRecall": ToolName("", OF_ANSWER.format("entities of the expected answer")),
+        "ContextPrecision": ToolName(OF_HITS, BY_VERDICTS),
+        "ContextRecall": ToolName("", OF_ANSWER.format("sentences of the expected answer")),
+        "ContextUtilization": ToolName(OF_HITS, BY_VERDICTS),
+        "IDBasedContextPrecision": ToolName("SetP", LEAVES_OUT.format("was retrieved")),
+        "IDBasedContextRecall": ToolName("SetR", LEAVES_OUT.format("is relevant")),
+        "NonLLMContextPrecisionWithReference": ToolName(
+            OF_HITS, "compares texts, relevant from a similarity of .5, and adds 1e-10 to the hits"
+        ),
+        "NonLLMContextRecall": ToolName("SetR", "compares texts, found above a similarity of .5"),
+    },
     "RecBole": {
         "GAUC": ToolName("", "is 'Accuracy' by positives: evaluate 'NumRel', too, and take .ir.mean(weights='NumRel')"),
         "MAP": ToolName(AP_OF_BEST),
@@ -193,6 +242,13 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
         "AP": ToolName("AP(denominator='hits')"),
         "MAP": ToolName("AP(denominator='hits')"),
         "AUROC": ToolName("Accuracy", "counts 0 where all of the first k are relevant, here 1"),
+    },
+    "TruLens": {
+        "ir_hit_rate": ToolName("Success"),
+        "mrr": ToolName("RR"),
+        "ndcg": ToolName("nDCG(dcg='binary')", "leaves questions out for which nothing was retrieved, here 0"),
+        "precision": ToolName(OF_LIST, "counts all that tie with the k-th where it has scores"),
+        "recall": ToolName("R", "counts all that tie with the k-th where it has scores"),
     },
     "XGBoost": {
         "auc": ToolName("", "counts pairs of documents with the same label, too, which 'Accuracy' does not"),
