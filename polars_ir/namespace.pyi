@@ -361,8 +361,15 @@ class IRNamespace(Generic[_FrameT_co]):
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Reciprocal rank of groups of evidence: the mean, over the groups, of that of their first document."""
-    def hardest(self, measure: str | pl.Expr, *, n: int | None = 10) -> _FrameT_co:
-        """The queries with the worst mean of a measure over the systems, the worst first."""
+    def hardest(
+        self,
+        measure: str | pl.Expr | None = None,
+        *,
+        n: int | None = 10,
+        run: str | None = None,
+        baseline: str | None = None,
+    ) -> _FrameT_co:
+        """The queries with the worst mean of a measure over the systems, or the largest drops of one from another."""
     def hole(
         self, qrels: Any = None, *, k: int | Iterable[int] | None = None, **options: Unpack[Evaluating]
     ) -> _FrameT_co:

@@ -6,20 +6,29 @@ but highest for measures whose best value is the lowest (`Hole`), if their names
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
-from polars_ir.errors import MeasureError, OptionError
+from polars_ir.errors import ColumnError, MeasureError, OptionError, check_systems, option, quoted
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import is_cost, is_one
 from polars_ir.language.options import check, count, or_none, public
 from polars_ir.language.words import average, ratio, total
 from polars_ir.per_query.shared.measures import Measures
-from polars_ir.per_query.shared.queries import Queries, queries_of
+from polars_ir.per_query.shared.queries import Queries, queries_of, systems_of
 
 
 @public()
-def hardest(per_query: Table[FrameT], measure: str | pl.Expr, *, n: int | None = 10) -> FrameT:
-    """The queries with the worst mean of a measure over the systems, the worst first.
+def hardest(
+    per_query: Table[FrameT],
+    measure: str | pl.Expr | None = None,
+    *,
+    n: int | None = 10,
+    run: str | None = None,
+    baseline: str | None = None,
+) -> FrameT:
+    """The queries with the worst mean of a measure over the systems, or the largest drops of one from another.
 
     A large `std` means that systems differ, and `best_run` names the one that succeeds; a small one that the query is
     hard for all of them. Queries with the same mean come in the order of their ids. A query for which the
@@ -32,21 +41,26 @@ def hardest(per_query: Table[FrameT], measure: str | pl.Expr, *, n: int | None =
     Parameters
     ----------
     measure
-        The measure to go by.
+        The measure to go by; needed of a frame with several.
     n
         How many queries; `None` for all.
+    run, baseline
+        Two systems: the queries that `run` has a worse value of than `baseline`, by falling drop; those that one of
+        them has no value of are not among them.
 
     Returns
     -------
     The kind of per_query
-        The query column, `measure` (String), `mean`, `std` (of the sample of systems; null for one system), `worst`,
+        The query column and `measure` (String); of two systems `value` (of `run`), `baseline_value` and `difference`
+        (value - baseline_value; Float64); else `mean`, `std` (of the sample of systems; null for one system), `worst`,
         `best` (Float64), `best_run` (the only system with the best value; null where several have it, and where
         `per_query` has no column of systems), and `n_systems` (UInt32), which counts the systems with a value.
 
     Raises
     ------
     IRError
-        For an unknown measure, an `n` below 1, two rows of one query and system, or a value that is NaN.
+        For an unknown measure, an `n` below 1, two rows of one query and system, a value that is NaN, one system
+        without the other, or one that there is not.
 
     Examples
     --------
@@ -55,18 +69,27 @@ def hardest(per_query: Table[FrameT], measure: str | pl.Expr, *, n: int | None =
     >>> per_query = ir.evaluate(runs, {"q1": ["d1"], "q2": ["d2"]}, "RR")
     >>> ir.hardest(per_query, "RR").select("query_id", "mean", "worst", "best", "best_run").rows()
     [('q2', 0.75, 0.5, 1.0, 'b'), ('q1', 1.0, 1.0, 1.0, None)]
+    >>> per_query.ir.hardest(run="a", baseline="b").rows()
+    [('q2', 'RR', 0.5, 1.0, -0.5)]
     """
     n = check("n", n, or_none(count(), "for all"))
     error = OptionError(f"must be one measure, by its name or as an expression; got {measure!r:.80}.", about="measure")
-    if not is_one(measure):
+    if measure is not None and not is_one(measure):
         raise error
     queries = queries_of(per_query, measure)
     name, *others = queries.measures
     if others:
-        raise error
+        raise (
+            error
+            if measure is not None
+            else OptionError(f"must be named: the frame has {quoted(queries.measures)}.", about="measure")
+        )
+    if run is not None or baseline is not None:
+        drops = _drops(queries, per_query, name, run, baseline)
+        return queries.table.give_back(drops if n is None else drops.head(n), per_query)
     value = pl.col(name)
     worst, best = (value.max(), value.min()) if is_cost(name) else (value.min(), value.max())
-    run = pl.col("run") if queries.systems else pl.lit(None, pl.String)
+    system = pl.col("run") if queries.systems else pl.lit(None, pl.String)
     spread = total(((value - average(value)) ** 2).drop_nulls())
     hardest_first = (
         _each_query(queries)
@@ -76,13 +99,37 @@ def hardest(per_query: Table[FrameT], measure: str | pl.Expr, *, n: int | None =
             std=ratio(spread, value.count().cast(pl.Int64) - 1).sqrt(),
             worst=worst,
             best=best,
-            best_run=pl.when((value == best).sum() == 1).then(run.filter(value == best).first()),
+            best_run=pl.when((value == best).sum() == 1).then(system.filter(value == best).first()),
             n_systems=value.count(),
         )
         .filter(pl.col("n_systems") > 0)
         .sort("mean", "query_id", descending=[is_cost(name), False])
     )
     return queries.table.give_back(hardest_first if n is None else hardest_first.head(n), per_query)
+
+
+def _drops(queries: Queries, per_query: Any, measure: str, run: str | None, baseline: str | None) -> pl.LazyFrame:
+    """The queries in which a system is worse than another, by falling drop."""
+    named = {"run": run, "baseline": baseline}
+    for about, other in (("run", "baseline"), ("baseline", "run")):
+        if named[about] is None:
+            raise OptionError(f"must be given beside {option(other)}.", about=about)
+    if not queries.systems:
+        raise ColumnError.one_system("ir.hardest with run and baseline", queries.table.columns)
+    there = systems_of(per_query, queries.table.select("run").unique().collect(engine=queries.table.engine))
+    for about, name in named.items():
+        check_systems(about, [name], there)
+    value, system = pl.col(measure), pl.col("run").cast(pl.String)
+    sides = (value.filter(system == str(name)).first() for name in (run, baseline))
+    drop = pl.col("difference") * (-1 if is_cost(measure) else 1)
+    return (
+        _each_query(queries)
+        .agg(pl.lit(measure).alias("measure"), **dict(zip(("value", "baseline_value"), sides, strict=True)))
+        .with_columns(difference=pl.col("value") - pl.col("baseline_value"))
+        # What floats alone tell apart is no drop.
+        .filter(drop.round(9) < 0)
+        .sort(drop, "query_id")
+    )
 
 
 @public()

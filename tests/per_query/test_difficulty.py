@@ -102,3 +102,36 @@ def test_what_can_not_be_ranked_is_an_error_that_says_so(make, frame, words):
 def test_a_cost_does_not_tell_what_is_unanswered(measures):
     with pytest.raises(ir.IRError, match="lower is better for 'Hole@5'"):
         unanswered(PER_QUERY, measures)
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame.clone, pl.DataFrame.lazy])
+def test_the_largest_drops_of_a_system_against_another(kind):
+    pydocs = ir.datasets.load("pydocs")
+    per_query = ir.evaluate(pydocs.runs, pydocs.qrels, ["nDCG@10", "Hole@10"])
+    found = kind(per_query).ir.hardest("nDCG@10", n=3, run="tfidf", baseline="bm25").lazy().collect()
+    new, old = (per_query.filter(run=run).sort("query_id")["nDCG@10"] for run in ("tfidf", "bm25"))
+    worst = (new - old).arg_sort()[:3]
+    assert found.columns == ["query_id", "measure", "value", "baseline_value", "difference"]
+    assert found["difference"].to_list() == (new - old)[worst].to_list()
+    assert found["value"].to_list() == new[worst].to_list()
+    alone = per_query.drop("Hole@10").ir.hardest(n=None, run="tfidf", baseline="bm25")
+    assert alone.height == ((new - old).round(9) < 0).sum()
+
+
+def test_of_a_cost_the_largest_drop_is_the_largest_rise():
+    values = {"run": ["a"] * 3 + ["b"] * 3, "query_id": [1, 2, 3] * 2, "Hole@5": [0.2, 0.8, 0.5, 0.4, 0.1, 0.3]}
+    found = pl.DataFrame(values).ir.hardest(run="a", baseline="b")
+    assert found["query_id"].to_list() == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"run": "a"}, "baseline must be given beside run"),
+        ({"run": "a", "baseline": "x"}, "baseline names 'x', which is not one of the systems"),
+        ({"measure": None}, "measure must be named: the frame has"),
+    ],
+)
+def test_what_the_hardest_queries_lack_is_told(options, words):
+    with pytest.raises(ir.IRError, match=words):
+        ir.hardest(PER_QUERY, **({"measure": "RR"} | options))
