@@ -85,7 +85,7 @@ def gate(
     all exchanges for 13 queries that differ or fewer, else by 10,000 fixed ones, for very many or LazyFrames by the
     normal limit. It is no lower than that of Student's t, corrected for skewness, and unlike `compare`'s `p` corrected
     for all rows of the call: by step-down; of LazyFrames, and by `"anytime"`, where it is that of a bet on signs, by
-    Holm. Where 5 % of queries gain 1 and pay for 20 % that lose .25, up to .18 of samples of 30 are called dropped.
+    Holm. Where 5 % of queries gain 1 and pay for 20 % that lose .25, up to .19 of samples of 30 are called dropped.
 
     `"auto"` is Student's t, corrected for skewness, where 20 queries or more are below both mean and median of the
     differences, and `"bounded"` elsewhere: then no query can be assumed to lose less than the range of the measure.
