@@ -31,7 +31,7 @@ from polars_ir.files.finding.sources import one_format, resolve
 from polars_ir.frames.roles import find
 from polars_ir.language.catalog import MeasureInfo, info_of
 from polars_ir.language.dialects import parts_of, several
-from polars_ir.language.identity import call_of, members
+from polars_ir.language.measure import call_of, members
 from polars_ir.language.names import as_in_ir_measures, parse
 from polars_ir.language.options import CUTOFFS
 from polars_ir.runs.evaluate import evaluate

@@ -24,8 +24,7 @@ from polars_ir.language.dialects import (
     several,
     taken_apart,
 )
-from polars_ir.language.identity import call_of, members, together
-from polars_ir.language.measure import PARTS, of_part
+from polars_ir.language.measure import PARTS, call_of, members, of_part, together
 from polars_ir.language.options import check, is_number, is_whole, one_of
 from polars_ir.language.relevance_string import relevance_string
 from polars_ir.language.sets import FAMILIES, SETS

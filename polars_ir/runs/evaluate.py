@@ -39,8 +39,7 @@ from polars_ir.runs.coverage import strictly
 from polars_ir.runs.options import Evaluating
 from polars_ir.runs.pooled import told_of_pooled
 from polars_ir.runs.selection import excluded_as_text, selected
-from polars_ir.runs.taken_for import warn_of_places
-from polars_ir.runs.warnings import marks_of, warn_of_grades, warned, with_warnings
+from polars_ir.runs.warnings import marks_of, warn_of_grades, warn_of_places, warned, with_warnings
 
 
 @public(Evaluating)

@@ -17,7 +17,7 @@ from polars.testing import assert_frame_equal
 import polars_ir as ir
 from polars_ir.errors import MeasureError
 from polars_ir.language.catalog import info_of
-from polars_ir.language.identity import call_of
+from polars_ir.language.measure import call_of
 
 KINDS = ("documents", "subtopics", "preferences")
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import polars_ir as ir
-from polars_ir.language.identity import MeasureExpression
+from polars_ir.language.measure import MeasureExpression
 
 NAMED = [ir.ndcg(k=10), ir.precision(k=[1, 5]), ir.rbp(p=0.9).alias("main"), ir.ndcg(gains={1: 3})]
 OTHERS = [ir.ndcg(gains=(ir.relevance * 2).alias("twice")), ir.parse("xgboost map@10"), ir.rank.min().alias("first")]

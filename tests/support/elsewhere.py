@@ -11,7 +11,7 @@ from generated import collection_of
 
 import polars_ir as ir
 from polars_ir.language.catalog import info_of
-from polars_ir.language.identity import call_of
+from polars_ir.language.measure import call_of
 from polars_ir.language.names import resolve
 
 #: A frame of each kind of answer, by what was asked.
