@@ -23,13 +23,16 @@ from polars_ir.inputs.lists_in_texts import (
     PRINTED_SET,
     listing,
     naming,
-    of_groups,
+    of_calls,
     prints_lists,
 )
 from polars_ir.language.options import check, column, one_of, or_none, public
 
 #: Names of fields of ids in structs, folded, beside those of documents.
 IDS = ("id", "chunkid", "nodeid")
+
+#: An object or a list as JSON in the place of an id, as Polars reads one that stands beside texts.
+NESTED_TEXT = r'^(?:\{"[^"]*":.*\}|\["[^"]*"(?:,"[^"]*")*\]|\[\d+(?:,\d+)*\])$'
 
 #: The lists of the numbers of groups.
 GROUPS = "polars_ir: groups"
@@ -298,6 +301,9 @@ def _unpacked(table: Frame, roles: dict[str, str]) -> tuple[Frame, dict[str, str
             )
             says = f"column {name!r} holds structs without a field doc_id, id or chunk_id; they have {quoted(fields)}."
             raise ColumnError(says, about="frame", fix=Fix("Take the field of ids, as in", ids))
+        of_ids = dtype.inner.to_schema()[document]
+        if of_ids.is_nested():
+            raise _no_id(name, document, of_ids, fields)
         of_field = {name: document}
         if (value := find(name, role, fields)) is not None:
             values[name] = f"{name}.{value}"
@@ -306,6 +312,19 @@ def _unpacked(table: Frame, roles: dict[str, str]) -> tuple[Frame, dict[str, str
             _field(pl.col(name), field, of_groups=of_groups).alias(column) for column, field in of_field.items()
         )
     return table, values
+
+
+def _no_id(name: str, field: str, dtype: Any, fields: Sequence[str]) -> DtypeError:
+    """The error for a field of ids that holds something else, as LangChain's dump does the path of a class."""
+    words, code = "Take the field that holds ids", None
+    if "kwargs" in fields:
+        words = "LangChain dumps the path of a class there, and the document under 'kwargs'; take it, as in"
+        inner = "pl.element().struct.field('kwargs')"
+        code = Code(
+            f"frame.with_columns(pl.col({name!r}).list.eval({inner}))",
+            f"frame.assign(**{{{name!r}: [[row['kwargs'] for row in rows] for rows in frame[{name!r}]]}})",
+        )
+    return DtypeError.of_column("frame", f"{name}.{field}", "ids", dtype, Fix(words, code) if code else Fix(words))
 
 
 def _field(lists: pl.Expr, field: str, *, of_groups: bool) -> pl.Expr:
@@ -370,6 +389,26 @@ def _rules_of_memory(table: pl.DataFrame, keys: list[str], pairs: list[tuple[str
         Rule(pl.col(ids).list.eval(pl.element().is_null()).list.any(), f"whose {ids!r} holds a null", words)
         for ids, _ in pairs
     ]
+    words = "Lines of the log differ: write all ids in one form, and gold as lists of lists in all rows or in none"
+    mixed = [
+        Rule(
+            pl.col(ids).list.eval(pl.element().str.contains(NESTED_TEXT)).list.any(),
+            f"whose {ids!r} holds JSON in the place of an id",
+            words,
+        )
+        for ids, _ in pairs
+        if table.schema[ids] == pl.List(pl.String)
+    ]
+    words = "Numbers beside texts of numbers were read as floats: write ids as texts in all rows"
+    broken = [
+        Rule(
+            pl.col(ids).list.eval(pl.element() % 1 != 0).list.any(),
+            f"whose {ids!r} holds an id that is no whole number",
+            words,
+        )
+        for ids, _ in pairs
+        if table.schema[ids].inner.is_float()  # type: ignore[attr-defined]  # all are lists
+    ]
     again = table.filter(pl.struct(keys).is_duplicated())
     spare = [name for name in keys_perhaps(again.schema, keys) if not again.schema[name].is_nested()]
     apart = telling_apart(again, keys, spare) if again.height else []
@@ -379,7 +418,7 @@ def _rules_of_memory(table: pl.DataFrame, keys: list[str], pairs: list[tuple[str
         words = f"If {apart[0]!r} names the system or the turn, rename it, so that each has a ranking of its own"
         fix = Fix(words, Code.renaming("frame", {apart[0]: "run"}))
     once = Rule(pl.struct(keys).is_duplicated(), f"with the {keys[-1]!r} of another row", fix)
-    return [*lengths, *nulls, once]
+    return [*lengths, *nulls, *mixed, *broken, once]
 
 
 def _check_lists(table: Frame, named: Mapping[str, str], pairs: list[tuple[str, str | None]]) -> None:
@@ -399,7 +438,7 @@ def _check_lists(table: Frame, named: Mapping[str, str], pairs: list[tuple[str, 
             fix = listing(table, name, dtype, named)
             raise DtypeError.of_column("frame", name, "a list", dtype, fix)
         if isinstance(dtype.inner, (pl.List, pl.Array)):
-            raise DtypeError.of_column("frame", name, "a list of ids", dtype, of_groups(table, name))
+            raise DtypeError.of_column("frame", name, "a list of ids", dtype, of_calls(name, named["query"]))
 
 
 def _could_be_ids(table: Frame, name: str, dtype: pl.DataType) -> bool:

@@ -91,19 +91,16 @@ def listing(table: Frame, name: str, dtype: pl.DataType, named: Mapping[str, str
     return _one_each(name)
 
 
-def of_groups(table: Frame, name: str) -> Fix:
-    """Advice on lists of lists: any of a group is enough, which no measure here counts, unless each holds one id."""
-    several = pl.col(name).list.eval(pl.element().list.len() > 1).list.any().any()
-    if not isinstance(table, pl.DataFrame) or table.select(several.fill_null(value=True)).item():
-        return Fix(
-            "If any of a group is enough, no measure here counts groups, and to take them apart gives other figures"
-        )
+def of_calls(name: str, query: str) -> Fix:
+    """Advice on lists of lists of retrieved documents, which are the calls of a query: a row, and a step, for each."""
+    rank = f"rank=pl.int_ranges(1, pl.col({name!r}).list.len() + 1)"
     code = Code(
-        f"frame.with_columns(pl.col({name!r}).list.eval(pl.element().list.first()).list.drop_nulls())",
-        f"frame.assign(**{{{name!r}: frame[{name!r}].map(lambda groups: [id for ids in groups for id in ids], "
-        "na_action='ignore')})",
+        f"run = frame.with_columns(step=pl.int_ranges(pl.col({name!r}).list.len())).explode({name!r}, 'step')"
+        f".with_columns({rank}).explode({name!r}, 'rank')"
+        f".select(pl.col('step', 'rank'), query_id={query!r}, doc_id={name!r}); ir.merge_calls(run)",
+        "",
     )
-    return Fix("Each group holds one id: take that", code)
+    return Fix("If each list is a call", code)
 
 
 def _parsing(name: str, texts: pl.Series) -> Fix:

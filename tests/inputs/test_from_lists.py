@@ -344,3 +344,52 @@ def test_systems_share_the_groups_of_a_query_in_any_order_of_ids():
     assert ir.from_lists(alike)[1].height == 3
     with pytest.raises(ir.IRError, match="another than that of a row of the query"):
         ir.from_lists(log.with_columns(relevant=pl.Series([[["a", "b"], ["c"]], [["a"], ["b", "c"]]])))
+
+
+# Logs whose lines differ, as Polars reads them.
+
+
+def read_as_lines(*rows: str) -> pl.DataFrame:
+    return pl.read_ndjson("\n".join(rows).encode())
+
+
+MIXED = {
+    "holds JSON in the place of an id": (
+        '{"query_id": "p", "retrieved": ["a"], "relevant": ["a"]}',
+        '{"query_id": "q", "retrieved": [{"id": "a", "score": 1}], "relevant": ["a"]}',
+    ),
+    "'relevant' holds JSON in the place of an id": (
+        '{"query_id": "p", "retrieved": ["a"], "relevant": ["a"]}',
+        '{"query_id": "q", "retrieved": ["a"], "relevant": [["a", "b"], ["c"]]}',
+    ),
+    "holds an id that is no whole number": (
+        '{"query_id": "p", "retrieved": [7], "relevant": [7]}',
+        '{"query_id": "q", "retrieved": [7.5], "relevant": [7]}',
+    ),
+}
+
+
+@pytest.mark.parametrize("says", MIXED)
+def test_lines_that_differ_in_the_form_of_their_ids_are_an_error(says):
+    with pytest.raises(ir.IRError, match=says):
+        ir.from_lists(read_as_lines(*MIXED[says]))
+
+
+def test_the_class_path_of_a_dump_is_no_id():
+    dumped = {"lc": 1, "type": "constructor", "id": ["langchain", "Document"], "kwargs": {"id": "a"}}
+    log = pl.DataFrame({"query_id": ["q"], "retrieved": [[dumped]], "relevant": [["a"]]})
+    with pytest.raises(ir.IRError, match="LangChain dumps the path of a class there") as error:
+        ir.from_lists(log)
+    code = str(error.value).partition("as in: ")[2].removesuffix(".")
+    run, qrels = ir.from_lists(eval(code, {"frame": log, "pl": pl}))  # noqa: S307  # the advice is code to paste
+    assert ir.evaluate(run, qrels, "RR")["RR"].item() == 1.0
+
+
+def test_lists_of_retrieved_lists_are_calls_by_the_code_of_the_advice():
+    log = pl.DataFrame({"query_id": ["q"], "retrieved": [[["A", "x", "B"], ["y", "A", "C"]]], "relevant": [["A"]]})
+    with pytest.raises(ir.IRError, match="If each list is a call") as error:
+        ir.from_lists(log)
+    code = str(error.value).partition("If each list is a call: ")[2].removesuffix(".").partition("; ")
+    names = {"frame": log, "pl": pl}
+    exec(code[0], names)  # noqa: S102  # the advice is code to paste
+    assert ir.merge_calls(names["run"])["doc_id"].to_list() == [*"AxByC"]
