@@ -229,7 +229,7 @@ OF_FRAMES = {
 }
 
 #: Faults of runs.
-BAD_RUN = "row whose '(score|doc_id)' is null|ids or scores that are null"
+BAD_RUN = r"row whose '(score|doc_id)' is null|ids(, '\w+')? or scores that are null"
 OF_RUNS = {
     "a null for a score": (lambda f: f.with_columns(score=f["score"].shift()), BAD_RUN),
     "NaN": (

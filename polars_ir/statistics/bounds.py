@@ -27,6 +27,9 @@ NO_RANGE = f"fewer than {LEAST_BELOW} queries lose, or gain, and the measure has
 #: The integral in `chance_below`, on a natural logarithmic scale: step, start, and the size at which it ends.
 STEP, FIRST, VANISHED = 0.05, -20.0, 30.0
 
+#: The power series in `chance_below`: the largest size of its terms' base, where so many of them leave no error.
+NEAR, TERMS = 0.125, 18
+
 #: Means of flat Dirichlet weights have a log-concave density: beyond this many standard deviations it is below 1e-16.
 FAR = 40.0
 
@@ -145,21 +148,25 @@ def bounded(values: Floats, lowest: float, alpha: float) -> float | None:
         return None
     if (high := float(values.max())) <= lowest:
         return lowest
-    # No alpha quantile is further from the expected mean than this (Cantelli).
-    expected, deviation = _moments(values, np.ones(len(values)), lowest)
-    low = max(lowest, expected - deviation * math.sqrt(1 / alpha))
     levels, counts = (np.asarray(part, np.float64) for part in np.unique(values, return_counts=True))
-    return float(
-        optimize.brentq(lambda mean: chance_below(levels, mean, lowest, counts) - alpha, low, high, xtol=1e-12)
-    )
+    # In shares of the largest distance, of which the squares of tiny ones would leave the floats.
+    unit = high - lowest
+    expected, deviation = _moments(np.append(0.0, (levels - lowest) / unit), np.append(1.0, counts))
+    # No alpha quantile is further from the expected mean than this (Cantelli).
+    low = lowest + unit * max(0.0, expected - deviation * math.sqrt(1 / alpha))
+    return _root(lambda mean: chance_below(levels, mean, lowest, counts) - alpha, low, high)
 
 
-def _moments(values: Floats, counts: Floats, lowest: float) -> tuple[float, float]:
+def _root(excess: Callable[[float], float], low: float, high: float) -> float:
+    """Where an excess between two means is 0."""
+    return float(optimize.brentq(excess, low, high, xtol=1e-12 * (high - low)))
+
+
+def _moments(values: Floats, counts: Floats) -> tuple[float, float]:
     """Expected value and standard deviation of the mean under flat Dirichlet weights."""
-    total = float(counts.sum()) + 1
-    expected = (float(counts @ values) + lowest) / total
-    square = (float(counts @ (values - expected) ** 2) + (lowest - expected) ** 2) / total
-    return expected, math.sqrt(square / (total + 1))
+    total = float(counts.sum())
+    expected = float((counts * values).sum()) / total
+    return expected, math.sqrt(float((counts * (values - expected) ** 2).sum()) / total / (total + 1))
 
 
 def chance_below(values: Floats, mean: float, lowest: float, counts: Floats | None = None) -> float:
@@ -170,30 +177,49 @@ def chance_below(values: Floats, mean: float, lowest: float, counts: Floats | No
     """
     if counts is None:
         values, counts = (np.asarray(part, np.float64) for part in np.unique(values, return_counts=True))
-    centred, weights = np.append(values, lowest) - mean, np.append(counts, 1.0)
+    # Sorted, for which blocks have small values throughout.
+    centred, weights = np.append(lowest, values) - mean, np.append(1.0, counts)
     if (centred >= 0).all() or (centred <= 0).all():
         return 0.0 if (centred > 0).any() else 1.0
-    expected, deviation = _moments(values, counts, lowest)
-    far = (mean - expected) / deviation
+    centred /= np.abs(centred).max()
+    expected, deviation = _moments(centred, weights)
+    far = -expected / deviation
     if abs(far) > FAR:
         return float(far > 0)
-    centred /= math.sqrt(weights @ centred**2)
+    centred /= math.sqrt((weights * centred**2).sum())
     # The further from the expected mean, the faster the integrand oscillates.
     step = STEP / (1 + abs(far) / 5)
     at = np.exp(np.arange(FIRST, _last(centred, weights), step))
     angle, size = np.zeros(len(at)), np.zeros(len(at))
     columns = max(1, CELLS // len(at))
     for start in range(0, len(centred), columns):
-        part, counted = at[:, None] * centred[start : start + columns], weights[start : start + columns]
-        angle += np.arctan(part) @ counted
-        size += np.log1p(part**2) @ counted / 2
+        of_block = _exponent(at, centred[start : start + columns], weights[start : start + columns])
+        angle += of_block[0]
+        size += of_block[1]
     return min(1.0, max(0.0, float(0.5 - step / math.pi * (np.sin(angle) * np.exp(-size)).sum())))
+
+
+def _exponent(at: Floats, values: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """The weighted sums of arctan(t x) and of log(1 + (t x)^2) / 2 over values x, for each t of an ascending `at`.
+
+    While all t x are small, by the power series, which takes the values' sums of powers only.
+    """
+    largest = float(np.abs(values).max()) or 1.0
+    # The series of few values takes longer than their logarithms.
+    near = int(np.searchsorted(at, NEAR / largest)) if len(values) > 2 * TERMS else 0
+    # Sums, not products of matrices, whose threads and bits depend on the machine.
+    powers = np.multiply.accumulate(np.broadcast_to(values / largest, (TERMS, len(values))))
+    terms = (powers * weights).sum(axis=1) / np.arange(1, TERMS + 1) * np.resize([1.0, 1.0, -1.0, -1.0], TERMS)
+    series = np.multiply.accumulate(np.broadcast_to(at[:near] * largest, (TERMS, near))) * terms[:, None]
+    products, counted = np.multiply.outer(values, at[near:]), weights[:, None]
+    angle = np.append(series[::2].sum(axis=0), (np.arctan(products) * counted).sum(axis=0))
+    return angle, np.append(series[1::2].sum(axis=0), (np.log1p(products**2) * counted).sum(axis=0) / 2)
 
 
 def _last(centred: Floats, weights: Floats) -> float:
     """Upper end of the integrand of `chance_below`, on a natural logarithmic scale."""
     last = 0.0
-    while np.log1p(np.exp(2 * last) * centred**2) @ weights / 2 < VANISHED:
+    while (np.log1p(np.exp(2 * last) * centred**2) * weights).sum() / 2 < VANISHED:
         last += 0.5
     return last
 
@@ -212,9 +238,7 @@ def anytime(values: Floats, lowest: float, alpha: float) -> float | None:
     just_above = lowest + 1e-9 * (high - lowest)
     if high <= lowest or log_wealth(levels, counts, just_above, lowest) < least:
         return lowest
-    return float(
-        optimize.brentq(lambda mean: log_wealth(levels, counts, mean, lowest) - least, just_above, high, xtol=1e-12)
-    )
+    return _root(lambda mean: log_wealth(levels, counts, mean, lowest) - least, just_above, high)
 
 
 def log_wealth(levels: Floats, counts: Floats, mean: float, lowest: float) -> float:

@@ -45,6 +45,25 @@ def test_counts_are_so_many_values():
     assert counted == pytest.approx(chance_below(values, 0.5, 0.0), abs=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["bounded", "anytime"])
+@pytest.mark.parametrize("n", [5, 200])
+def test_the_bounds_of_tiny_values_are_as_tiny(kind, n):
+    values = DRAWN.beta(1, 3, n)
+    wanted = lower_bound(values, kind, lowest=-0.5, alpha=0.05)
+    assert lower_bound(values * 1e-170, kind, lowest=-0.5e-170, alpha=0.05) == pytest.approx(
+        wanted * 1e-170, rel=1e-10, abs=0
+    )
+
+
+def test_the_chance_of_many_values_is_that_of_each_of_their_logarithms():
+    # The same integral, without blocks and the series of small values.
+    values, mean = np.sort(DRAWN.normal(0.4, 0.1, 300)), 0.39
+    centred = np.append(0.0, values) - mean
+    at = np.exp(np.arange(-20, 8, 0.01))[:, None] * centred
+    wave = np.sin(np.arctan(at).sum(axis=1)) * np.exp(-np.log1p(at**2).sum(axis=1) / 2)
+    assert chance_below(values, mean, 0.0) == pytest.approx(0.5 - 0.01 / math.pi * wave.sum(), abs=1e-8)
+
+
 def test_the_bound_of_many_values_is_the_normal_one():
     n = 2_000
     values = DRAWN.normal(0.5, 0.1, n).clip(0, 1)
