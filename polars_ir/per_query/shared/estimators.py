@@ -51,6 +51,11 @@ UNEQUAL = (
 #: Note on constant values of a measure without bounds.
 SAME = "all values are the same"
 
+#: Note where a stratum of few queries weighs much.
+FEW_OF_STRATUM = (
+    f"a stratum of fewer than {averages.LEAST_OF_STRATUM} queries counts more than its share of them: no interval holds"
+)
+
 #: Intervals by expressions, which need neither SciPy nor the values in memory.
 BY_EXPRESSIONS = ("auto", "normal")
 
@@ -136,6 +141,7 @@ def _bounded(sample: Queries, averaging: Averaging, alpha: float) -> pl.LazyFram
         value = averages.averaged(averaging, sample.weight)
         strata = pl.col(sample.stratum).filter(value.is_not_null()).n_unique()
         moments[DEGREES] = value.count().cast(pl.Int64) - strata.cast(pl.Int64)
+        moments[averages.IS_FEW] = pl.col(averages.IS_FEW).any()
         sample = replace(sample, rows=rows)
     summary = _summary(sample, averaging, **moments)
     if sample.stratum is not None:
@@ -144,7 +150,11 @@ def _bounded(sample: Queries, averaging: Averaging, alpha: float) -> pl.LazyFram
     summary = summary.with_columns(**averages.bounded_interval_of(averaging, alpha))
     without_spread = pl.col("low").is_null() & (pl.col(LOWEST) == pl.col(HIGHEST))
     summary = summary.with_columns(note=pl.coalesce("note", pl.when(without_spread).then(pl.lit(SAME))))
-    return summary.drop(MOMENTS)
+    if sample.stratum is not None:
+        holds = ~pl.col(averages.IS_FEW)
+        ends = (pl.when(holds).then(end).alias(end) for end in ("low", "high"))
+        summary = summary.with_columns(*ends, note=pl.coalesce("note", pl.when(~holds).then(pl.lit(FEW_OF_STRATUM))))
+    return summary.drop(*MOMENTS, averages.IS_FEW, strict=False)
 
 
 def _with_interval(sample: Queries, averaging: Averaging, options: Mapping[str, Any]) -> pl.LazyFrame:

@@ -192,23 +192,37 @@ VALUES = DRAWN.beta(np.repeat([1, 2, 4, 8], 10), 4)
 STRATIFIED = pl.DataFrame({"query_id": range(40), "AP": VALUES})
 
 
-@pytest.mark.parametrize("weights", [np.ones(40), np.repeat([1.0, 2.0, 5.0, 2.0], 10)])
+@pytest.mark.parametrize("weights", [np.ones(200), np.repeat([1.0, 2.0, 5.0, 2.0], 50)])
 def test_an_interval_of_strata_is_of_the_spread_within_them(weights):
-    parts, weight = VALUES.reshape(4, 10), weights.reshape(4, 10).sum(axis=1) / weights.sum()
-    mean, variance = weight @ parts.mean(axis=1), weight**2 @ parts.var(axis=1, ddof=1) / 10
-    weighted = pl.DataFrame({"query_id": range(40), "w": weights})
-    found = ir.summarize(STRATIFIED, strata=STRATA, weights=weighted).row(0, named=True)
+    values = np.random.default_rng(7).beta(np.repeat([1, 2, 4, 8], 50), 4)
+    stratified = pl.DataFrame({"query_id": range(200), "AP": values})
+    strata = pl.DataFrame({"query_id": range(200), "language": np.repeat(["de", "en", "fr", "it"], 50)})
+    parts, weight = values.reshape(4, 50), weights.reshape(4, 50).sum(axis=1) / weights.sum()
+    mean, variance = weight @ parts.mean(axis=1), weight**2 @ parts.var(axis=1, ddof=1) / 50
+    weighted = pl.DataFrame({"query_id": range(200), "w": weights})
+    found = ir.summarize(stratified, strata=strata, weights=weighted).row(0, named=True)
     assert found["mean"] == pytest.approx(mean, rel=1e-12)
     n, z = weights.sum() ** 2 / (weights**2).sum(), stats.norm.ppf(0.975)
     r = z**2 * (variance / (mean * (1 - mean)) + 2 / (n * (n - 1)))
     middle, half = (mean + r / 2) / (1 + r), np.sqrt(mean * (1 - mean) * r + r**2 / 4) / (1 + r)
     assert (found["low"], found["high"]) == pytest.approx((middle - half, middle + half), rel=1e-9)
     if weights.max() == 1:
-        assert (
-            ir.summarize(STRATIFIED, strata=STRATA)
-            .drop("note")
-            .equals(ir.summarize(STRATIFIED, strata=STRATA, weights=weighted).drop("note"))
-        )
+        both = (ir.summarize(stratified, strata=strata, weights=given).drop("note") for given in (None, weighted))
+        assert_frame_equal(*both, rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame.clone, pl.DataFrame.lazy])
+def test_a_stratum_of_few_queries_that_weighs_much_leaves_no_interval_and_a_note(kind):
+    frame = pl.DataFrame(
+        {"query_id": range(100), "lang": ["de"] * 2 + ["en"] * 98, "Success@5": [1.0, 1.0] + [1.0, 0.0] * 49}
+    )
+    weights = pl.DataFrame({"query_id": range(100), "w": [0.25] * 2 + [0.5 / 98] * 98})
+    row = ir.summarize(kind(frame), strata="lang", weights=weights).lazy().collect().row(0, named=True)
+    assert (row["mean"], row["low"], row["high"]) == (pytest.approx(0.75), None, None)
+    assert row["note"] == "a stratum of fewer than 50 queries counts more than its share of them: no interval holds"
+    as_drawn = weights.with_columns(w=pl.lit(0.3))
+    row = ir.summarize(kind(frame), strata="lang", weights=as_drawn).lazy().collect().row(0, named=True)
+    assert row["low"] < 0.51 < row["high"]
 
 
 def test_students_interval_of_strata_has_the_degrees_of_freedom_that_are_left_within_them():
