@@ -1,5 +1,7 @@
 """The column that is meant, by the words of its name and by its values; what they leave open is not guessed."""
 
+# ruff: noqa: SIM905  # words in a row are read at a glance, those in quotes are not
+
 from __future__ import annotations
 
 import functools
@@ -15,86 +17,63 @@ from polars_ir.frames.roles import PARTS, could_be, find
 WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 
 #: Words of columns of queries and of documents; `id` is of whichever has no other column.
-QUERIES = {
-    "query",
-    "qry",
-    "question",
-    "topic",
-    "prompt",
-    "request",
-    "search",
-    "q",
-    "qid",
-    "user",
-    "customer",
-    "session",
-}
-DOCUMENTS = {"doc", "document", "passage", "chunk", "item", "product", "article", "movie", "url", "uri", "page", "file"}
-DOCUMENTS |= {"filename", "paper", "node", "book", "song", "track", "pid", "sku", "asin", "candidate", "entity"}
-IDS = {"id", "key", "no", "nr", "number", "identifier"}
+QUERIES = set("query qry question topic prompt request search q qid user customer session".split())
+DOCUMENTS = set(
+    """
+    doc document passage chunk item product article movie url uri page file filename paper node book song track pid
+    sku asin candidate entity
+    """.split()
+)
+IDS = set("id key no nr number identifier".split())
 
 #: Words of columns that are no ids, whatever else is missing.
-NO_IDS = PARTS | {"title", "text", "body", "content", "name", "lang", "language", "category", "type", "source", "model"}
-NO_IDS |= {"system", "run", "tag", "value", "hit", "result"}
+NO_IDS = PARTS | set(
+    """
+    title text body content name lang language category type source model system run tag value hit result
+    """.split()
+)
 
 #: Words of places in a ranking; those that name other numbers, too, need values that are places.
-PLACES = {"rank", "ranking", "rnk", "rk", "pos", "position", "place"}
-PERHAPS_PLACES = {"order", "ordinal", "index", "idx", "hit", "row"}
+PLACES = set("rank ranking rnk rk pos position place".split())
+PERHAPS_PLACES = set("order ordinal index idx hit row".split())
 
 #: Words of numbers that are best low, those that turn them round, and those of scores.
-LOW = {
-    "distance",
-    "dist",
-    "loss",
-    "cost",
-    "l1",
-    "l2",
-    "perplexity",
-    "ppl",
-    "nll",
-    "error",
-    "divergence",
-    "kl",
-    "penalty",
-}
-LOW |= {"euclidean", "manhattan", "hamming", "levenshtein", "mse", "rmse", "mae"}
-TURNED = {"neg", "negative", "negated", "minus", "inverse", "inverted", "inv", "reciprocal", "one"}
-SCORES = {"score", "sim", "similarity", "bm25", "tfidf", "prob", "probability", "logit", "points", "confidence"}
-SCORES |= {"cosine", "dot", "pred", "prediction", "predicted", "rsv", "rrf", "weight"}
+LOW = set(
+    """
+    distance dist loss cost l1 l2 perplexity ppl nll error divergence kl penalty euclidean manhattan hamming
+    levenshtein mse rmse mae
+    """.split()
+)
+TURNED = set("neg negative negated minus inverse inverted inv reciprocal one".split())
+SCORES = set(
+    """
+    score sim similarity bm25 tfidf prob probability logit points confidence cosine dot pred prediction predicted
+    rsv rrf weight
+    """.split()
+)
 
 #: Words of grades.
-GRADES = {
-    "relevant",
-    "relevance",
-    "rel",
-    "label",
-    "target",
-    "truth",
-    "true",
-    "clicked",
-    "click",
-    "judgment",
-    "judgement",
-}
-GRADES |= {"gold", "grade", "rating", "gain", "gt", "qrel", "correct", "judged", "positive"}
+GRADES = set(
+    """
+    relevant relevance rel label target truth true clicked click judgment judgement gold grade rating gain gt qrel
+    correct judged positive
+    """.split()
+)
 
 #: Words of lists of relevant documents, and of retrieved ones.
-GOLD = GRADES | {"golden", "ground", "expected", "reference", "ref", "answer", "actual", "test", "needed", "ideal"}
-GOLD |= {"oracle", "purchased", "bought", "liked", "holdout", "required", "desired", "should"}
-FOUND = {"retrieved", "retrieval", "ranking", "ranked", "result", "hit", "top", "topk", "found", "candidate", "fetched"}
-FOUND |= {
-    "recommended",
-    "recommendation",
-    "rec",
-    "predicted",
-    "prediction",
-    "pred",
-    "output",
-    "shown",
-    "got",
-    "returned",
-}
-FOUND |= {"response", "search", "searched", "suggested", "suggestion", "neighbor", "neighbour", "impression", "knn"}
+GOLD = GRADES | set(
+    """
+    golden ground expected reference ref answer actual test needed ideal oracle purchased bought liked holdout
+    required desired should
+    """.split()
+)
+FOUND = set(
+    """
+    retrieved retrieval ranking ranked result hit top topk found candidate fetched recommended recommendation rec
+    predicted prediction pred output shown got returned response search searched suggested suggestion neighbor
+    neighbour impression knn
+    """.split()
+)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -160,7 +160,9 @@ def fusion_of(
     method = method.lower() if isinstance(method, str) else method
     norm = norm.lower() if isinstance(norm, str) else norm
     check("missing", missing, one_of(*get_args(Missing)))
-    if dialect is not None and dialect not in PRODUCTS:
+    if not isinstance(method, (str, Method)):
+        raise _no_method(method)
+    if dialect is not None and not (isinstance(dialect, str) and dialect in PRODUCTS):
         raise OptionError.value("dialect", dialect, PRODUCTS)
     records = [record for record in DIALECTS if record.product == dialect]
     of_method = next((record for record in records if record.method and record.name == method), None)
@@ -192,9 +194,13 @@ def _method(method: str | Method, of_dialect: Dialect | None, k: float | None) -
     if method in TRAINED:
         fix = Fix("Train it first", Code(f"ir.fusion.train({method!r}, training_runs, qrels)"))
         raise OptionError(f"{method!r} learns from judged queries.", about="method", fix=fix)
-    if not isinstance(method, str) or method not in BY_NAME:
-        says = f"must be one of {quoted(BY_NAME)}, or a Method of your own; got {method!r}."
-        raise OptionError(says, about="method", near=nearest(str(method), BY_NAME))
+    if method not in BY_NAME:
+        raise _no_method(method)
     if of_dialect is None or of_dialect.method is None:
         return BY_NAME[method] if k is None else methods.rrf(k)
     return of_dialect.method() if k is None else of_dialect.method(k)
+
+
+def _no_method(got: object) -> OptionError:
+    says = f"must be one of {quoted(BY_NAME)}, or a Method of your own; got {got!r}."
+    return OptionError(says, about="method", near=nearest(str(got), BY_NAME))

@@ -29,7 +29,7 @@ from polars_ir.fusion.inputs import LIST, MOST_COLUMNS, of_one, repeated, table_
 from polars_ir.fusion.methods import BY_NAME, Method
 from polars_ir.fusion.pruning import pruned, ranked_lists
 from polars_ir.fusion.weights import all_weights, check_reads_weights, weighted
-from polars_ir.language.options import check, count, or_none, public
+from polars_ir.language.options import check, count, or_none, public, truth
 from polars_ir.runs.norms import COUNTS, Norm, normalized, with_counts, with_known_ends
 from polars_ir.runs.rankings import LowerIsBetter, first, in_order, ranked, returned
 
@@ -133,7 +133,7 @@ def fuse(
     table = table_of(runs, fusion, lower_is_better=lower_is_better)
     lower_is_better = False if fusion.by_rank_column else lower_is_better
     depth = check("depth", depth, or_none(count()))
-    top = check("top", top, or_none(count()))
+    top, contributions = check("top", top, or_none(count())), check("contributions", contributions, truth())
     is_large = not table.eager or table.rows >= tuning.TUNING.streaming_rows
     if is_large and top is not None and _bounds_scores(fusion, weights):
         lists = weighted(ranked_lists(table, lower_is_better, depth), weights, table)

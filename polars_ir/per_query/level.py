@@ -19,7 +19,7 @@ from polars_ir.frames.table_types import EagerFrameT, Table
 from polars_ir.language.options import chance, check, one_of, or_none, public, whole
 from polars_ir.per_query.shared.estimators import Procedure, intervals
 from polars_ir.per_query.shared.measures import Measures, range_of
-from polars_ir.per_query.shared.options import BOUNDED, INTERVALS, MOST_RESAMPLES, TEST
+from polars_ir.per_query.shared.options import BOUNDED, INTERVALS, MISSING, MOST_RESAMPLES, TEST
 from polars_ir.per_query.shared.paired import Scores, scores_of
 from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS, check_correction
 
@@ -143,6 +143,7 @@ def level(
     check_correction(correction)
     tests = [TESTS[check("test", name, TEST)] for name in _listed("test", test)]
     alpha, equal = check("alpha", alpha, chance()), check("equal", equal, EQUAL)
+    missing = check("missing", missing, MISSING)
     check("interval", interval, or_none(one_of(*BOUNDED, *INTERVALS)))
     simulations, seed = check("simulations", simulations, whole(2, MOST_RESAMPLES)), check("seed", seed, whole(0))
     resamples = check("resamples", resamples, or_none(whole(1, MOST_RESAMPLES)))

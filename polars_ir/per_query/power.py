@@ -140,7 +140,7 @@ def power(
         check("method", method, one_of(*METHODS)),
         check("seed", seed, whole(0)),
         baseline,
-        check("missing", missing or "zero", MISSING),
+        check("missing", "zero" if missing is None else missing, MISSING),
         cluster,
         ranges,
     )

@@ -18,7 +18,7 @@ from polars_ir.frames.roles import find, note_of_structure, required
 from polars_ir.frames.rules import Rule, checked, guard
 from polars_ir.frames.table import same_types
 from polars_ir.frames.table_types import FrameT, Table
-from polars_ir.language.options import LARGEST, Value, check, is_whole, or_none, public, whole
+from polars_ir.language.options import LARGEST, Value, check, column, is_whole, or_none, public, whole
 from polars_ir.runs.rankings import checked_run, ranked, returned
 
 #: Each pick looks at all documents picked before, so that the plan grows with the square of the length.
@@ -145,6 +145,8 @@ def interleaving(
     columns = frame.collect_schema().names()
     if impression is None:
         impression = "impression" if "impression" in columns else "query_id"
+    check("clicks", clicks, column("the log"))
+    check("impression", impression, column("the log"))
     _check_log(frame, clicks, impression, cluster)
     query = find("log", "query_id", columns) or impression
     shown = query if impression == "query_id" else impression

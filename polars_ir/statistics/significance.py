@@ -282,7 +282,7 @@ def corrected(p: Sequence[float | None], method: str | None, *, alpha: float) ->
 
 def is_correction(name: object) -> bool:
     """True for the name of a statsmodels correction; not for its local false discovery rate, which is no p."""
-    if name in MAIN_CORRECTIONS:
+    if isinstance(name, str) and name in MAIN_CORRECTIONS:
         return True
     from statsmodels.stats.multitest import multitest_alias
 

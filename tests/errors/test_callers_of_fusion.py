@@ -119,6 +119,7 @@ FUSIONS = {
     "groups of two kinds": Wrong(lambda t: tuned(t, by=t["by"]), other("by", kind=["x", "y"])),
     "an unknown grid": Wrong(lambda t: tuned(t, grid={"depth": [1]})),
     "a grid of no list": Wrong(lambda t: tuned(t, grid={"k": 60})),
+    "a grid of weights that are one number": Wrong(lambda t: tuned(t, grid={"weights": [1.0]})),
     "too many runs": Wrong(lambda t: ir.contribution(dict.fromkeys(map(str, range(9)), t["a"]), t["qrels"])),
     "a cost for one run": Wrong(lambda t: contributed(t, cost={"a": 1})),
 }

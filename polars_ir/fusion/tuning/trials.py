@@ -74,6 +74,10 @@ def trials_of(grid: Any, table: CanonicalFrame, norm: Any) -> list[Trial]:
     if unknown := [name for name in options if name not in OPTIONS]:
         raise OptionError(f"has {unknown[0]!r}; it can have {quoted(OPTIONS)}.", about="grid")
     lists = {name: _listed(name, values) for name, values in options.items()}
+    for weights in lists.get("weights", []):
+        if not isinstance(weights, (Mapping, Sequence)):
+            says = f"must have a dict or a list of numbers for each run in 'weights'; got {weights!r:.80}."
+            raise OptionError(says, about="grid")
     weightings = [by_system(weights, table) for weights in lists.get("weights", list(simplex(systems)))]
     equal = dict.fromkeys(systems, 1.0)
     weightings = [equal, *(weights for weights in weightings if len(set(weights.values())) > 1)]
@@ -97,7 +101,7 @@ def simplex(systems: Sequence[str]) -> Iterator[dict[str, float]]:
 
 
 def _listed(name: str, values: Any) -> list[Any]:
-    if isinstance(values, (str, Mapping)) or not isinstance(values, Sequence) or not values:
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Sequence) or not values:
         raise OptionError(f"must have a list of values to try for {name!r}; got {values!r:.80}.", about="grid")
     return list(values)
 
