@@ -17,7 +17,7 @@ from polars_ir.language.kinds import kind_of
 from polars_ir.language.options import Option, documented
 from polars_ir.language.sets import FAMILIES
 
-#: Whole floats from here on are not written as integers: neighbours would share one.
+#: Whole floats of this size or more are not written as integers: neighbours would share one.
 EXACT = 2**53
 
 
@@ -25,27 +25,27 @@ EXACT = 2**53
 Measure = Callable[..., pl.Expr]
 
 
-#: The denominator of a ratio of counts, by the measure's parameters; None where the value is no such ratio.
+#: Denominator of a ratio of counts, by the measure's parameters; None where the value is no such ratio.
 OutOf = Callable[..., pl.Expr | None]
 
 
-#: The mean of a measure over all orders of tied documents, by the measure's parameters; "itself" where no order of them
+#: Mean of a measure over all orders of tied documents, by the measure's parameters; "itself" where no order of them
 #: changes the value.
 Expected = Measure | Literal["itself"]
 
 
-#: The means of the values of queries.
+#: The kinds of mean of the values of queries.
 Average = Literal["arithmetic", "geometric", "sum"]
 
 
-#: A name of another tool, with the parameters it stands for: `ndcg_burges(dcg='exp-log2')`.
+#: A name in another tool, with the parameters it implies: `ndcg_burges(dcg='exp-log2')`.
 SPELLING = re.compile(r"([^\s(]+)(?:\((.*?)\)(?=\s|$))?")
 
 
 class MeasureCall(NamedTuple):
-    """A measure by its name in the catalogue, and the arguments it was called with.
+    """A measure by its name in the catalogue, and the arguments of the call.
 
-    `monotone` stands here as it does in the catalogue, since a process that did not define the measure lacks its entry.
+    `monotone` is repeated from the catalogue, since a process that did not define the measure lacks its entry.
     """
 
     measure: str
@@ -55,10 +55,10 @@ class MeasureCall(NamedTuple):
 
 @dataclass(frozen=True)
 class MeasureInfo:
-    """The facts of a measure, as `measure` takes them; a `MeasureError` for those that can not be.
+    """Facts of a measure, as `measure` takes them; a `MeasureError` for invalid ones.
 
-    `function` checks the call and names the result of the function that it wraps. `parameters` are those of the
-    function with their defaults, `options` the records of those that are `described`.
+    `function` checks the call and names the result of the wrapped function. `parameters` are that function's, with
+    their defaults, `options` the records of those that are `described`.
     """
 
     name: str
@@ -118,7 +118,7 @@ class MeasureInfo:
 
     @functools.cached_property
     def spellings(self) -> Mapping[str, str]:
-        """Its names in other tools, each with the parameters it stands for, as text."""
+        """Its names in other tools, each with the implied parameters, as text."""
         return {name: given for names in self.also.values() for name, given in SPELLING.findall(names)}
 
     @functools.cached_property
@@ -127,7 +127,7 @@ class MeasureInfo:
         return kind_of(self.function()).name
 
     def column(self, arguments: Mapping[str, object]) -> str:
-        """The name of the measure's column with these arguments, in the notation of `ir_measures`.
+        """Name of the measure's column with these arguments, in the notation of `ir_measures`.
 
         >>> CATALOG["P"].column({"k": 5, "rel": 2})
         'P(rel=2)@5'
@@ -144,9 +144,9 @@ class MeasureInfo:
 
 
 def documentation(info: MeasureInfo) -> str:
-    """The docstring of a measure: the author's, then the facts of the record, in one form for every measure.
+    """Docstring of a measure: the author's, then the facts of the record, in one form for every measure.
 
-    The examples of this package's measures all begin with its import, written here.
+    The examples of this package's measures all begin with its import, added here.
     """
     written, heading, examples = (inspect.getdoc(info.function) or "").partition("Examples\n--------\n")
     heading += ">>> import polars_ir as ir\n" if info.ours else ""
@@ -166,7 +166,7 @@ def is_ours(function: Callable[..., Any]) -> bool:
     return str(function.__module__).startswith("polars_ir.language.measures.")  # None of code that is executed as text
 
 
-#: The methods of `.ir` that are no measures, and the parameters of a measure's method beside its own; `.ir` adds them.
+#: Methods of `.ir` that are no measures, and the parameters that `.ir` adds to a measure's own.
 RESERVED: set[str] = set()
 RESERVED_PARAMETERS: set[str] = set()
 
@@ -176,7 +176,7 @@ CATALOG: dict[str, MeasureInfo] = {}
 
 
 def _check_bounds(name: str, bounds: Any, best: Any) -> None:
-    """Raise a `MeasureError` for bounds that are no range, and for a best value out of it."""
+    """Raise a `MeasureError` for invalid bounds, and for a best value that is none of them."""
     are_two = isinstance(bounds, (tuple, list)) and len(bounds) == 2 and all(isinstance(end, Real) for end in bounds)
     if not are_two or not bounds[0] < bounds[1]:
         wanted = "two numbers, the lowest and the highest value, float('inf') where there is no limit"
@@ -186,7 +186,7 @@ def _check_bounds(name: str, bounds: Any, best: Any) -> None:
 
 
 def _expectation(name: str, function: Callable[..., Any], expected: Expected | None) -> Measure | None:
-    """The function of an expectation; a `MeasureError` for one that can not be called as the measure is."""
+    """The function of an expectation; a `MeasureError` for one with other parameters than the measure."""
     if expected is None or expected == "itself":
         return function if expected else None
     parameters = inspect.signature(function).parameters
@@ -247,10 +247,10 @@ def catalog() -> pl.DataFrame:
 
 
 def short_names() -> dict[str, str]:
-    """The functions of measures by the other names that `.ir` and `ir` have for them: `mrr`, `map`, `ap`, `hit_rate`.
+    """Functions of measures by the other names that `.ir` and `ir` have for them: `mrr`, `map`, `ap`, `hit_rate`.
 
-    They are the canonical names and those of tools in lower case, but for names that imply parameters of their own, and
-    those of trec_eval that stand for several cutoffs.
+    These are the canonical names and other tools' names in lower case, except names that imply parameters, and those of
+    trec_eval for several cutoffs.
     """
     names: dict[str, str] = {}
     for info in list(CATALOG.values()):
@@ -263,7 +263,7 @@ def short_names() -> dict[str, str]:
 
 
 def plain(value: Any) -> Any:
-    """A number of any library as Python's, a whole one as an integer; a map by rising numbers; others as they are.
+    """A number of any library as Python's, a whole one as an integer; a map by rising numbers; other values unchanged.
 
     >>> plain(2.0), plain({2.0: 3.0, 1: 0.5}), plain("log2")
     (2, {1: 0.5, 2: 3}, 'log2')

@@ -1,4 +1,4 @@
-"""The worth of a document by the subtopics it covers, and the column of its place in the greedy ideal ranking."""
+"""Worth of a document by the subtopics it covers, and the column of its place in the greedy ideal ranking."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 import polars as pl
 
-#: The beginning of the name of a column of greedy ranks.
+#: Prefix of the names of columns of greedy ranks.
 PREFIX = "greedy_rank("
 
 
 @dataclass(frozen=True)
 class Cover:
-    """The worth of a document by a subtopic it is relevant for: the parameters that measures of diversity share."""
+    """Worth of a document by a subtopic it is relevant for: the parameters that measures of diversity share."""
 
     alpha: float
     rel: float
@@ -24,7 +24,7 @@ class Cover:
 
     @property
     def gain(self) -> pl.Expr:
-        """The share of the need for a subtopic that a document meets, from 0 to 1; all of it where `gains` do not say.
+        """Share of the need for a subtopic that a document meets, from 0 to 1; all of it for grades outside `gains`.
 
         >>> pl.DataFrame({"relevance": [2, 0, None]}).select(Cover(0.5, 1, {1: 0.25, 2: 0.75}, None).gain).rows()
         [(0.75,), (0.0,), (0.0,)]
@@ -40,7 +40,7 @@ class Cover:
 
     @property
     def weight(self) -> pl.Expr:
-        """The weight of the subtopic; NaN, so that it shows, where it is null or negative.
+        """Weight of the subtopic; NaN, so that it shows, where it is null or negative.
 
         >>> pl.DataFrame({"p": [0.75, None, -1]}).select(Cover(0.5, 1, None, "p").weight).rows()
         [(0.75,), (nan,), (nan,)]
@@ -52,12 +52,12 @@ class Cover:
 
 
 def greedy_rank(cover: Cover, k: int | None) -> pl.Expr:
-    """The column with the 1-based place of a document in the greedy ideal ranking; null beyond the first `k` places.
+    """Column of the 1-based place of a document in the greedy ideal ranking; null beyond the first `k` places.
 
     >>> greedy_rank(Cover(0.5, 1, None, None), 20).meta.output_name()
     'greedy_rank(alpha=0.5, rel=1.0, gains=None, weights=None, k=20)'
     """
-    # Numbers of other libraries are not written as they are read.
+    # Numbers of other libraries are not printed as literals.
     parameters = {
         "alpha": float(cover.alpha),
         "rel": float(cover.rel),
@@ -78,7 +78,7 @@ def is_greedy(column: str) -> bool:
 
 
 def parameters_of(column: str) -> tuple[Cover, int | None]:
-    """The parameters that the name of a column of greedy ranks tells.
+    """Parameters in the name of a column of greedy ranks.
 
     >>> parameters_of("greedy_rank(alpha=0.5, rel=1, gains=None, weights='p', k=20)")
     (Cover(alpha=0.5, rel=1, gains=None, weights='p'), 20)

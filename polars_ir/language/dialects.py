@@ -1,8 +1,8 @@
-"""The notations of other tools: the measure and the parameters that a name stands for.
+"""Notations of other tools: the measure and the parameters of a name.
 
 Conventions: the canonical spelling is `ir_measures`' own, `NAME(parameter=value)@k`. Case, `-` and `_` do not matter,
 except where two tools use one word for different measures; each measure lists its words (`also`), and `tools` has those
-that are read with their tool alone. A name is taken apart, never run as code.
+that need their tool before them. A name is parsed, never run as code.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ IR_MEASURES: Mapping[str, Any] = {
     "SetF": lambda arguments: {**arguments, "beta": arguments["beta"] ** 0.5},
 }
 
-#: The longest name of a measure: a limit keeps the parser of Python literals from hostile input.
+#: Longest name of a measure: a limit keeps the parser of Python literals from hostile input.
 LONGEST = 500
 
 

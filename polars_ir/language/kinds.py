@@ -1,4 +1,4 @@
-"""The kinds of judgments, each a record: the columns that tell it, and what does not go with it."""
+"""Kinds of judgments, each a record: its distinguishing columns, and the options that conflict with it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DOCUMENTS = Kind("documents")
 #: The column of a document's group of evidence: its subtopic or, where judgments have none, the document itself.
 GROUP = "evidence_group"
 
-#: The first that has a column which a measure reads is the measure's; without one it is of documents.
+#: The first kind with a column that a measure reads is the measure's; without one it is of documents.
 KINDS = (
     Kind(
         "subtopics",
@@ -55,10 +55,10 @@ KINDS = (
     ),
 )
 
-#: The columns of the parts of documents.
+#: Columns of subtopics and the like.
 PARTS_OF_DOCUMENTS = frozenset(kind.part for kind in KINDS if kind.part)
 
-#: The columns that tell a kind of judgments other than of documents.
+#: Columns that mark judgments of other kinds than documents.
 TELLING = frozenset[str]().union(*(kind.tells for kind in KINDS))
 
 

@@ -57,7 +57,7 @@ SIMPLE = frozenset({int, str, bool, type(None)})
 #: The highest grade whose power of 2 is a plausible gain.
 HIGHEST_GRADE = 64
 
-#: The largest number that a parameter can be.
+#: Largest value of a parameter.
 HIGHEST = 1e9
 
 #: No collection has more documents; all numbers up to here are whole as floats, too.
@@ -77,7 +77,7 @@ def _map_of_gains(value: Any) -> bool:
     return all(is_number(grade) and is_number(gain) for grade, gain in value.items())
 
 
-#: The parameters that mean the same in every measure, each with its usual default.
+#: Parameters with one meaning in every measure, each with its usual default.
 PARAMETERS: dict[str, Option] = {
     "k": Option(
         None,
@@ -126,10 +126,10 @@ PARAMETERS: dict[str, Option] = {
 
 
 class Outputs(NamedTuple):
-    """The value of a measure, and what belongs to it in columns of their own: `m low`, `m high`, `m se`.
+    """Value of a measure, with companion columns: `m low`, `m high`, `m se`.
 
-    A measure's function returns it in the place of an expression where it gives the ends of an interval, or a standard
-    error, beside the value.
+    A measure's function returns it instead of an expression to give the ends of an interval, or a standard error,
+    beside the value.
     """
 
     value: pl.Expr
@@ -138,12 +138,12 @@ class Outputs(NamedTuple):
     se: pl.Expr | None = None
 
 
-#: The parts that a column can have beside that of its measure.
+#: Suffixes of companion columns.
 PARTS = Outputs._fields[1:]
 
 
 def of_part(measure: str, part: str) -> str:
-    """The name of the column of a part."""
+    """Name of a companion column."""
     return f"{measure} {part}"
 
 
@@ -207,7 +207,7 @@ def measure(
     expected
         The measure for `ties="expected"`: the mean over all orders of tied documents, as a function of the measure's
         parameters to an aggregation, or `"itself"` for a measure whose value no order of them changes.
-        `n_higher` and `n_tied` of the judged relation tell the places that tied documents share.
+        `n_higher` and `n_tied` of the judged relation give the places that tied documents share.
 
     Returns
     -------
@@ -258,7 +258,7 @@ def measure(
 
 
 def _named(name: str, function: Callable[P, pl.Expr | Outputs]) -> Callable[P, pl.Expr]:
-    """The function of a measure in the catalogue, which checks the parameters of a call and names the result."""
+    """Function of a measure in the catalogue, which checks the parameters of a call and names the result."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -277,7 +277,7 @@ def _named(name: str, function: Callable[P, pl.Expr | Outputs]) -> Callable[P, p
             if value is info.parameters[parameter] and type(value) in SIMPLE:
                 continue
             bound.arguments[parameter] = argument = value if type(value) in SIMPLE else plain(value)
-            # A user's measure may have parameters that nobody described.
+            # A user's measure may have undescribed parameters.
             option = info.options.get(parameter)
             if option and not option.value.holds(argument):
                 raise MeasureError.parameter(name, parameter, option.value.wanted, argument)
@@ -289,7 +289,7 @@ def _named(name: str, function: Callable[P, pl.Expr | Outputs]) -> Callable[P, p
 
 
 def _of_tables(name: str, args: tuple[object, ...]) -> OptionError | None:
-    """The error for a measure that is called with tables, as a method of them is."""
+    """The error for a measure that is called with tables, like a method of them."""
     if not args or not hasattr(type(args[0]), "columns"):
         return None
     return OptionError.of_tables(name)
@@ -304,7 +304,7 @@ def _of_budget(name: str, signature: inspect.Signature, given: Mapping[str, obje
 
 
 def _several(info: MeasureInfo, value: Iterable[object]) -> list[object]:
-    """The values behind the `@` where there are several, as in `k=[5, 10]`; none for a single one."""
+    """The several values after the `@`, as in `k=[5, 10]`; none for a single one."""
     if isinstance(value, (str, bytes, Mapping)):
         return []
     option = info.options.get(info.at)
@@ -312,7 +312,7 @@ def _several(info: MeasureInfo, value: Iterable[object]) -> list[object]:
 
 
 def _in_columns(outputs: pl.Expr | Outputs, call: MeasureCall, column: str, average: Average) -> pl.Expr:
-    """The value of a measure in its column, and each of its parts, if there are any, in one of its own."""
+    """Value of a measure in its column, and its companions, if any, in columns of their own."""
     value = marked(outputs if isinstance(outputs, pl.Expr) else outputs.value, call).alias(column)
     value.__class__ = MeasureExpression
     if isinstance(outputs, pl.Expr):

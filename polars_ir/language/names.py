@@ -32,13 +32,13 @@ from polars_ir.language.sets import FAMILIES, SETS
 #: trec_eval's `relstring_10`: no measure, since it is no number, but an aggregation all the same.
 TREC_EVAL_STRING = re.compile(r"relstring(?:[._@](\d{1,9}))?", re.ASCII)
 
-#: A cutoff behind the `@` of a canonical name.
+#: The cutoff after the `@` of a canonical name.
 CUTOFF = re.compile(r"\d{1,10}", re.ASCII)
 
-#: The part of a measure at the end of a name in SQL: `ndcg_10_low`.
+#: The suffix of a companion column at the end of a name in SQL: `ndcg_10_low`.
 PART_IN_SQL = re.compile(rf"_(?:{'|'.join(PARTS)})$", re.IGNORECASE)
 
-#: The notations of the names that columns can have.
+#: The notations of columns' names.
 Names = Literal["canonical", "sql"]
 
 #: The sets by their names, folded.
@@ -67,7 +67,7 @@ class ResolvedMeasure(NamedTuple):
 
 
 class MeasureColumn(NamedTuple):
-    """The measure that the name of a column stands for: the entry of the catalogue, and the arguments."""
+    """The measure that a column is named for: the entry of the catalogue, and the arguments."""
 
     info: MeasureInfo
     arguments: Mapping[str, object]
@@ -79,13 +79,13 @@ class MeasureColumn(NamedTuple):
 
     @property
     def out_of(self) -> pl.Expr | None:
-        """The denominator of a ratio of counts, over columns of counts; None where the value is no such ratio."""
+        """Denominator of a ratio of counts, over columns of counts; None where the value is no such ratio."""
         info = self.info
         return info.out_of(**{**info.parameters, **self.arguments}) if info.out_of else None
 
 
 def parse(name: str) -> pl.Expr:
-    """The measure that a name in any dialect stands for, as an expression.
+    """The measure of a name in any dialect, as an expression.
 
     Reads `ir_measures` (`nDCG(dcg='exp-log2')@10`), trec_eval (`ndcg_cut_10`, `recip_rank`, `ndcg.1=3,2=9`), ranx
     (`ndcg@10-l2`, `hit_rate@5`), BEIR and MTEB (`NDCG@10`, `ndcg_at_10`, `R_cap@10`), what recommender libraries call
@@ -210,9 +210,9 @@ def _canonical_name(call: MeasureCall) -> str:
 
 
 def in_sql(call: MeasureCall) -> str:
-    """The name of a measure in letters, digits and underscores; a `MeasureError` for one that has none."""
+    """Name of a measure in letters, digits and underscores; a `MeasureError` for one that has none."""
     info = info_of(call)
-    # A name that means several things needs one parameter more to be read back.
+    # An ambiguous name needs one parameter more to be read back.
     numbers = [name for name, default in info.parameters.items() if name != info.at and is_number(default)]
     for written in (None, *numbers[-1:]):
         if _is_read_as(text := sql.spelt(info, call.arguments, written=written), call):
@@ -229,7 +229,7 @@ def _is_read_as(text: str, call: MeasureCall) -> bool:
 
 
 def sql_names(columns: Iterable[str], measured: Iterable[ResolvedMeasure], keys: Iterable[str] = ()) -> dict[str, str]:
-    """The names in SQL of the columns of measures and of their parts; a `MeasureError` for two of one name.
+    """Names in SQL of the columns of measures and their companions; a `MeasureError` for two with one name.
 
     `keys` are other columns of the result.
     """
@@ -256,7 +256,7 @@ def sql_names(columns: Iterable[str], measured: Iterable[ResolvedMeasure], keys:
 
 
 def spelt_in_sql(column: str) -> str:
-    """The name in SQL of the measure, or of its part, that a column is named for; its own if it has none.
+    """The SQL name of the measure, or companion, that a column is named for; for other columns their own name.
 
     >>> spelt_in_sql("RBP low"), spelt_in_sql("mine")
     ('rbp_p_0_8_low', 'mine')
@@ -274,7 +274,7 @@ def spelt_in_sql(column: str) -> str:
 
 
 def canonical_name(column: str) -> str:
-    """The canonical name of the measure, or of its part, that a column is named for; its own if it is of none.
+    """The canonical name of the measure, or companion, that a column is named for; for other columns their own name.
 
     >>> canonical_name("ndcg_10"), canonical_name("RBP_P_0_9_LOW"), canonical_name("mine")
     ('nDCG@10', 'RBP(p=0.9) low', 'mine')
@@ -288,7 +288,7 @@ def canonical_name(column: str) -> str:
 
 
 def measure_part(column: str) -> str | None:
-    """The part of a measure at the end of a column's name."""
+    """The companion suffix at the end of a column's name."""
     return next((part for part in PARTS if re.search(rf"[ _]{part}$", column, re.IGNORECASE)), None)
 
 
@@ -299,7 +299,7 @@ def as_in_ir_measures(call: MeasureCall) -> pl.Expr:
 
 
 def expressions(measures: Measures) -> Iterator[pl.Expr]:
-    """The measures one by one: names parsed, those of several cutoffs and of sets taken apart."""
+    """The measures one by one: names parsed, those of several cutoffs and of sets split."""
     for measure in listed(measures):
         yield from members(_expression(measure))
 
@@ -315,7 +315,7 @@ def is_one(value: object) -> TypeGuard[OneMeasure]:
 
 
 def listed(measures: Measures) -> list[OneMeasure]:
-    """The measures of a call as a list; a `MeasureError` for a value that is neither one nor many."""
+    """Measures of a call as a list; a `MeasureError` for a value that is neither one nor many."""
     if is_one(measures):
         return [measures]
     if isinstance(measures, Mapping):
@@ -328,7 +328,7 @@ def listed(measures: Measures) -> list[OneMeasure]:
 
 
 def _with_cutoffs(measure: object, k: object) -> list[OneMeasure]:
-    """The names of a measure with its cutoffs, as a map gives them; a `MeasureError` for another map.
+    """Names of a measure with its cutoffs, as a map gives them; a `MeasureError` for another map.
 
     >>> _with_cutoffs("ndcg", [5, 10]), _with_cutoffs("AP", None)
     (['ndcg@5', 'ndcg@10'], ['AP'])
@@ -342,20 +342,20 @@ def _with_cutoffs(measure: object, k: object) -> list[OneMeasure]:
     if "@" in measure:
         raise MeasureError.syntax(f"{measure}@{k}", "it has two cutoffs")
     if not cutoffs or not all(map(is_whole, cutoffs)):
-        raise MeasureError.parameter(measure, "k", "a whole number from 1 on, several of them, or None", k)
+        raise MeasureError.parameter(measure, "k", "a whole number, 1 or more, several of them, or None", k)
     return [f"{measure}@{cutoff}" for cutoff in cutoffs]
 
 
 def set_of(text: str) -> tuple[str, ...]:
-    """The names of the measures that a name of a set, or of a family of trec_eval, stands for; none for other names."""
+    """Names of the measures of a set, or of a family of trec_eval, by its name; none for other names."""
     tool, name = in_words_of(text)
     return FAMILIES.get(name if tool == "trec_eval" else text) or FOLDED_SETS.get(fold(text), ())
 
 
 def resolve(measures: Measures) -> list[ResolvedMeasure]:
-    """The measures of a call, each with the name of its column.
+    """Measures of a call, each with the name of its column.
 
-    A measure of a set is left out where it stands beside the set, too; else two of one name are an error.
+    A measure that a set of the call also contains is left out; other duplicates of a name are an error.
     """
     measured: dict[str, ResolvedMeasure] = {}
     of_sets: set[str] = set()
@@ -398,7 +398,7 @@ def resolve_one(measure: Measures, caller: str) -> ResolvedMeasure:
 
 
 def measure_of(column: str) -> str:
-    """The name of a column without that of its part.
+    """Name of a column without its companion suffix.
 
     >>> measure_of("AP high"), measure_of("AP"), measure_of("high")
     ('AP', 'AP', 'high')
@@ -408,7 +408,7 @@ def measure_of(column: str) -> str:
 
 
 def sql_part(measure: str, part: str) -> str | None:
-    """The name of a part's column of a measure whose name is one in SQL; None for another name.
+    """Name of a companion column of a measure named in SQL; None for another name.
 
     >>> sql_part("ndcg_10", "low"), sql_part("nDCG@10", "low")
     ('ndcg_10_low', None)
@@ -417,7 +417,7 @@ def sql_part(measure: str, part: str) -> str | None:
 
 
 def part_of(column: str, columns: Collection[str]) -> tuple[str, str | None]:
-    """The measure whose part a column is, among others, and the part; the column itself for one that is none.
+    """The measure that a column accompanies, among others, and the suffix; else the column itself.
 
     >>> part_of("ndcg_10_low", ["ndcg_10", "ndcg_10_low"]), part_of("AP low", ["AP low"])
     (('ndcg_10', 'low'), ('AP low', None))
@@ -428,7 +428,7 @@ def part_of(column: str, columns: Collection[str]) -> tuple[str, str | None]:
 
 
 def canonical(name: str) -> MeasureColumn | None:
-    """The measure of a canonical name with nothing but a cutoff; None for any other notation, which `dialects` reads.
+    """The measure of a canonical name with at most a cutoff; None for any other notation, which `dialects` reads.
 
     >>> canonical("nDCG@10").arguments, canonical("ndcg@10"), canonical("P(rel=2)@5")
     ({'k': 10}, None, None)
@@ -462,15 +462,15 @@ def _column(measure: str, _catalog: tuple[Measure, ...]) -> MeasureColumn | None
 
 
 def is_cost(column: str) -> bool:
-    """True where the lowest value of a measure is its best one, as far as the name of a column tells."""
+    """True where the lowest value of a measure is its best one, as far as the name of a column shows."""
     named = column_of(column)
     return named is not None and named.is_cost
 
 
 def average_of(column: str, columns: Collection[str] = ()) -> Average | Literal["error"]:
-    """The mean of the values of queries, as far as the name of a column tells; of standard errors, that of the mean.
+    """The mean of the values of queries, as far as the name of a column shows; for standard errors, that of the mean.
 
-    These are of a measure of the catalogue, or of another one among the columns of the frame.
+    These belong to a measure of the catalogue, or to another one among the columns of the frame.
 
     >>> average_of("GMAP(rel=2) high"), average_of("ours se"), average_of("mine se", ["mine", "mine se"])
     ('geometric', 'arithmetic', 'error')

@@ -1,8 +1,8 @@
-"""Options: each a record of what it means, what it can be and what it is by default, that all its readers share.
+"""Options: records of meaning, possible values and default, which all their readers share.
 
-The options of a kind of call are a `TypedDict`, whose fields carry the records. A function takes them as
-`**options: Unpack[...]` under `@takes(...)`, which checks them, fills in the defaults and completes signature and
-docstring; `.ir`, Spark, the command line and the book read the same records.
+The options of a kind of call are a `TypedDict`, whose fields carry the records. A function takes them as `**options:
+Unpack[...]` under `@public(...)`, which checks them, fills in the defaults and completes signature and docstring;
+`.ir`, Spark, the command line and the docs read the same records.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from polars_ir.extras import extra_of
 
 T = TypeVar("T")
 
-#: The message of a call in a fork, which would hang.
+#: Message of a call in a fork, which would hang.
 FORKED = "Polars was used before this process forked; its threads do not survive a fork, so this call would hang."
 SPAWN = Fix("Start processes anew", Code("multiprocessing.get_context('spawn')"))
 
 #: Largest accepted number; its square is still finite.
 LARGEST = 1e100
 
-#: No probability is smaller, so that its complement, and that of a share of it, is below 1.
+#: Smallest probability, so that its complement, and that of a share of it, is below 1.
 RAREST = 1e-9
 
 #: Ranks and counts are 32-bit numbers.
@@ -49,14 +49,14 @@ MOST_DOCUMENTS = 2**31
 
 
 class Fork:
-    """The state of the process: `used` is true once a function was called, `happened` in a fork of such a process."""
+    """State of the process: `used` is true once a function was called, `happened` in a fork of such a process."""
 
     used = False
     happened = False
 
     @classmethod
     def in_child(cls) -> None:
-        """A fork of this process begins."""
+        """Called where a fork of this process begins."""
         cls.happened |= cls.used
 
 
@@ -70,9 +70,9 @@ def as_it_is(value: Any) -> Any:
 
 
 class Value(NamedTuple, Generic[T]):
-    """The values an option can have: in words, as a test, as choices if there are any; and the reader of their text.
+    """Possible values of an option: in words, as a test, as choices if there are any; and the reader of their text.
 
-    `also` are choices by the names that other tools have for them.
+    `also` are choices by their names in other tools.
     """
 
     wanted: str
@@ -82,7 +82,7 @@ class Value(NamedTuple, Generic[T]):
     also: Mapping[str, T] = MappingProxyType({})
 
     def by_our_name(self, given: Any) -> Any:
-        """The choice that another tool's name stands for; anything else as it is."""
+        """The choice that another tool's name stands for; any other value unchanged."""
         return self.also.get(given.lower(), given) if isinstance(given, str) else given
 
 
@@ -123,12 +123,12 @@ def truth() -> Value[bool]:
 
 def whole(least: int, most: float = math.inf) -> Value[int]:
     """A whole number in a range."""
-    wanted = f"a whole number from {least} on" if most == math.inf else f"a whole number from {least} to {most:,}"
+    wanted = f"a whole number, {least} or more" if most == math.inf else f"a whole number from {least} to {most:,}"
     return Value(wanted, functools.partial(is_whole, least=least, most=most), int)
 
 
 def count() -> Value[int]:
-    """A number of documents or queries from 1 on; one beyond all that a table can have stands for all."""
+    """A number of documents or queries, 1 or more; one beyond the size of any table stands for all."""
     return whole(1)._replace(read=lambda value: min(int(value), MOST_DOCUMENTS))
 
 
@@ -210,9 +210,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Option(NamedTuple):
-    """An option: its default, what it can be, and what it means; the first sentence is the shell's help.
+    """An option: default, possible values, and meaning; the first sentence is the help of the command line.
 
-    Figures of evaluations that differ in an option that `changes_figures` are not compared, and not brought up to date.
+    Figures of evaluations that differ in an option that `changes_figures` are neither compared nor updated.
     """
 
     default: Any
@@ -240,9 +240,9 @@ def parameters_of(kind: type) -> list[inspect.Parameter]:
 def public(
     kind: type | None = None, *, then: Callable[[Any], Any] | None = None, keys: bool = True
 ) -> Callable[[F], F]:
-    """Let users call a function: with the options of a kind, and `then` something done with the result.
+    """Make a function public: with the options of a kind, and `then` something done with the result.
 
-    Without `keys` its `by`, if it has one, names no columns that tell rows of a query apart, and is no advice for such.
+    Without `keys` its `by`, if any, names no columns that distinguish rows of a query, and is no advice for such.
 
     The arguments are bound and the options checked and completed with their defaults once, an `OptionError` says what
     is wrong with them, in the words of the caller's frames, and signature and docstring have the options. An
@@ -292,7 +292,7 @@ def public(
 #: The names of a cutoff in ir_measures, trectools, torchmetrics and others.
 CUTOFFS = ("cutoff", "cutoffs", "depth", "top_k", "topk")
 
-#: Our parameters by the names that other tools have for them, the first that a function has.
+#: Our parameters by their names in other tools, the first that a function has.
 OF_OTHER_TOOLS = {"metrics": ("measures", "measure"), "metric": ("measure", "measures"), "measure": ("measures",)}
 
 
@@ -303,7 +303,7 @@ def by_our_names(
     given: Mapping[str, Any],
     error: TypeError,
 ) -> dict[str, Any]:
-    """The keywords of a call by our names for them; an `OptionError` for what the function does not take so, either."""
+    """The keywords of a call by our names for them; an `OptionError` for unknown ones."""
     ours = {}
     for name, value in given.items():
         names = [our_name for our_name in OF_OTHER_TOOLS.get(name, ()) if our_name in signature.parameters]
@@ -346,7 +346,7 @@ def misspelt(
     return OptionError(f"{function.__name__}(): {problem}.{hint}{meant} It takes {taken}.")
 
 
-#: Parameters that mean the same in every function whose docstring says nothing else of them.
+#: Parameters with one meaning in every function whose docstring does not describe them.
 SHARED = {
     "per_query": "The result of `evaluate`, or a dict of such frames by system.",
     "measures": "Names of the measures, in any spelling; all by default.",
@@ -354,7 +354,7 @@ SHARED = {
     "run": "A run of one or several systems, in any form that `evaluate` takes.",
     **dict.fromkeys(("run_a", "run_b"), "A run of one system, in any form that `evaluate` takes."),
     "qrels": "The judgments, in any form that `evaluate` takes.",
-    "by": "Columns that tell rows of a query apart, such as 'date', or slice queries: a panel for each value.",
+    "by": "Columns that distinguish rows of a query, such as 'date', or slice queries: a panel for each value.",
     "lower_is_better": "True, or a list of systems, for scores that are distances.",
 }
 
@@ -384,5 +384,5 @@ def described(options: Mapping[str, Option]) -> str:
 
 @functools.cache
 def indented(meaning: str) -> str:
-    """The meaning of a parameter, in lines that a terminal holds."""
+    """The meaning of a parameter, in lines that fit a terminal."""
     return textwrap.fill(meaning, 112, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)

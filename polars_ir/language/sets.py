@@ -8,8 +8,8 @@ CUTOFFS = "5,10,15,20,30,100,200,500,1000"
 MULTIPLES = "0.2,0.4,0.6,0.8,1.0,1.2,1.4,1.6,1.8,2.0"
 RECALLS = "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0"
 
-#: Every measure of trec_eval, in the order it prints them, with what follows its name: nothing; a number each for
-#: several figures; or None for one text, which only stands in the name if the call has it.
+#: Every measure of trec_eval, in the order of its output, with what follows its name: nothing; a number each for
+#: several figures; or None for one text, which is in the name only if the call has it.
 TREC_EVAL: dict[str, str | None] = {
     **dict.fromkeys(["runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map"], ""),
     **dict.fromkeys(["Rprec", "bpref", "recip_rank"], ""),
@@ -62,7 +62,7 @@ def _with_cutoffs(measures: Iterable[str], cutoffs: str) -> tuple[str, ...]:
 
 
 def _of_trec_eval(names: Iterable[str]) -> tuple[str, ...]:
-    """The measures of a nickname, each by a name of trec_eval's, without those that are no number."""
+    """The measures of a nickname, each by its name in trec_eval, without those that are no number."""
     return tuple(
         f"trec_eval {name}_{number}" if number else f"trec_eval {name}"
         for name in names
@@ -71,7 +71,7 @@ def _of_trec_eval(names: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-#: The measures that a name stands for. `qrels_jg` is not among them: who the judges are, `judges=` says.
+#: The measures of a set. `qrels_jg` is not among them: the judges are named by `judges=`.
 SETS: Mapping[str, tuple[str, ...]] = {
     **{nickname: _of_trec_eval(names) for nickname, names in NICKNAMES.items() if nickname != "qrels_jg"},
     "BEIR": _with_cutoffs(["nDCG", "AP", "R", "P"], "1,3,5,10,100,1000"),

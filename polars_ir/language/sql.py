@@ -1,7 +1,7 @@
 """Names of measures in letters, digits and underscores, which SQL, stores and trackers take without quotes.
 
-Conventions: name, cutoff, then each parameter by its name, all in lower case (`ndcg_10`, `rbp_10_p_0_9`); a point is an
-underscore, and so is whatever else is no letter or digit. Case does not matter, since many stores fold it.
+Conventions: name, cutoff, then each parameter by its name, all in lower case (`ndcg_10`, `rbp_10_p_0_9`); a point and
+every other character that is no letter or digit is an underscore. Case does not matter, since many stores fold it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 #: A number: `0_9` is 0.9.
 NUMBER = r"(?:minus_)?\d+(?:_\d+)?"
 
-#: The values that have a word.
+#: Values with a word for them.
 WORDS: Mapping[str, object] = {"none": None, "true": True, "false": False}
 
 
 def spelt(info: MeasureInfo, arguments: Mapping[str, object], *, written: str | None = None) -> str:
-    """The name of a measure, with one parameter `written` also at its default; a `MeasureError` for one without a name.
+    """Name of a measure, with one parameter `written` also at its default; a `MeasureError` for one without a name.
 
     >>> spelt(CATALOG["P"], {"k": 5, "rel": 2}), spelt(CATALOG["nDCG"], {"k": 10, "dcg": "exp-log2"})
     ('p_5_rel_2', 'ndcg_10_dcg_exp_log2')
@@ -46,7 +46,7 @@ def spelt(info: MeasureInfo, arguments: Mapping[str, object], *, written: str | 
 
 
 def read(text: str, catalog: tuple[Measure, ...]) -> tuple[MeasureInfo, dict[str, object]] | None:
-    """The measure and the parameters of such a name that other tools would not write; None for any other.
+    """The measure and the parameters of a name that no other tool would write; None for any other name.
 
     >>> from polars_ir.language.dialects import catalogued
     >>> read("RBP_10_P_0_9", catalogued())[1], read("iprec_0_1", catalogued())[1], read("ndcg_10", catalogued())
@@ -85,7 +85,7 @@ def _folded(text: str) -> str:
 
 
 def _of_number(value: object) -> str:
-    """A number without a sign of its own: 0.9 is `0_9`, 1e-05 is `0_00001`."""
+    """A number without a sign: 0.9 is `0_9`, 1e-05 is `0_00001`."""
     return format(Decimal(repr(value)), "f").replace(".", "_").replace("-", "minus_")
 
 
@@ -96,7 +96,7 @@ def _number(text: str) -> float:
 
 
 def _value(info: MeasureInfo, name: str, value: object) -> str | None:
-    """A parameter's value as a part of a name; None where it has no such spelling."""
+    """A parameter's value as a component of a name; None where it has no such spelling."""
     if is_number(value):
         return _of_number(value)
     # The same object or type: `pl.Expr` compares to an expression, and True to 1.
@@ -108,7 +108,7 @@ def _same(known: object, value: object) -> bool:
 
 
 def _parameters(info: MeasureInfo) -> dict[str, tuple[str, Mapping[str, object]]]:
-    """The parameters of a measure but for its cutoff, folded: each with the values that have a word."""
+    """The parameters of a measure except its cutoff, folded: each with its values that have a word."""
     by_name: dict[str, tuple[str, Mapping[str, object]]] = {}
     for name in info.parameters:
         if name != info.at:
@@ -130,7 +130,7 @@ def _one(info: MeasureInfo) -> str:
 
 @functools.lru_cache(maxsize=4)
 def _patterns(_catalog: tuple[Measure, ...]) -> list[tuple[MeasureInfo, re.Pattern[str]]]:
-    """The pattern of each measure's names, that of the longest name first."""
+    """The pattern of each measure's names, the longest name first."""
     specs = sorted(CATALOG.values(), key=lambda info: len(info.name), reverse=True)
     patterns = []
     for info in specs:

@@ -24,17 +24,18 @@ import polars as pl
 
 from polars_ir.language.words import Discount, discounted, n_higher, n_tied, relevant, top
 
-#: The name of a column of weights.
+#: Prefix of the names of columns of weights.
 WEIGHTS = re.compile(rf"places\(k=(None|\d+), discount=({'|'.join(get_args(Discount))})\)")
 
-#: The name of a column of counts.
+#: Prefix of the names of columns of counts.
 COUNTS = re.compile(r"relevant\(score=(higher|same), rel=(.+)\)")
 
 #: The a and the n of a document; signed, since places are subtracted from them.
 higher, tied = n_higher.cast(pl.Int64), n_tied.cast(pl.Int64)
 
-#: The chance of each of a document's places. Multiply by this instead of dividing by n: where few rows have one n, the
-#: streaming engine of Polars 2.1 takes it for a constant and multiplies by its reciprocal, which other engines do not.
+#: The probability of each of a document's places. Multiply by this instead of dividing by n: where few rows have one n,
+#: the streaming engine of Polars 2.1 takes it for a constant and multiplies by its reciprocal, which other engines do
+#: not.
 chance = 1.0 / tied
 
 
@@ -48,7 +49,7 @@ def within(k: int | pl.Expr | None) -> pl.Expr:
 
 
 def places(k: int | pl.Expr | None) -> pl.Expr:
-    """The m of a document that can be among the first `k`: how many of the places it may have are.
+    """The m of a document that can be among the first `k`: the number of its possible places that are.
 
     >>> pl.DataFrame({"n_higher": [0, 2], "n_tied": [2, 9]}).select(places(5)).to_series().to_list()
     [2, 3]
@@ -67,7 +68,7 @@ def parted(k: int | pl.Expr | None) -> pl.Expr:
 
 
 def count(documents: pl.Expr, k: int | pl.Expr | None = None) -> pl.Expr:
-    """The expected number of some documents among the first `k`: each is with the chance m / n.
+    """Expected number of some documents among the first `k`: each is, with probability m / n.
 
     >>> tied = pl.DataFrame({"n_higher": [0, 1, 1], "n_tied": [1, 4, 4], "rank": [1, 2, 3], "relevance": [1, 1, 0]})
     >>> tied.select(count(pl.col("relevance") >= 1, 3)).item()
@@ -75,14 +76,14 @@ def count(documents: pl.Expr, k: int | pl.Expr | None = None) -> pl.Expr:
     """
     if k is None:
         return (documents & top()).sum()
-    # One division for all of them, so that the chances of documents that fill a score's places add up to m.
+    # One division for all of them, so that the probabilities of documents that fill a score's places add up to m.
     some = documents & parted(k)
     expected = some.sum() * places(k).filter(some).first() / tied.filter(some).first()
     return (documents & certain(k)).sum() + expected.fill_null(0.0)
 
 
 def hits(k: int | pl.Expr | None, rel: float) -> pl.Expr:
-    """The expected number of relevant documents among the first `k`."""
+    """Expected number of relevant documents among the first `k`."""
     return count(relevant(rel), k)
 
 
@@ -127,7 +128,7 @@ def _over_places(k: str, discount: Discount) -> pl.Expr:
     m = pl.when(within(int(k))).then(places(int(k))).otherwise(0) if k != "None" else tied
     if discount == "none":
         return m.cast(pl.Float64)
-    # One table of sums for all queries, down to the last place there is.
+    # One table of sums for all queries, down to the last place of any.
     last = (higher + tied).max().fill_null(0)
     sums = (1.0 / discounted(pl.int_range(1, last + 2), discount)).cum_sum().shift(1, fill_value=0.0)
     alone = 1.0 / discounted(higher + 1, discount)
@@ -162,9 +163,9 @@ def is_count(column: str) -> bool:
 
 
 def with_counts(relation: pl.LazyFrame, *columns: str, keys: Sequence[str]) -> pl.LazyFrame:
-    """The judged relation with columns that `above` and `beside` name, null of documents that are not relevant.
+    """The judged relation with columns that `above` and `beside` name, null for documents that are not relevant.
 
-    All documents are ranked at once: to rank those of each query took longer than all the rest.
+    All documents are ranked at once: ranking them query by query took longer than all the rest.
 
     >>> tied = pl.LazyFrame({"query_id": "q", "n_higher": [0, 1, 1, 1], "relevance": [1, 2, 0, 1]})
     >>> names = ["relevant(score=higher, rel=1)", "relevant(score=same, rel=1)"]
@@ -176,7 +177,7 @@ def with_counts(relation: pl.LazyFrame, *columns: str, keys: Sequence[str]) -> p
         found = relevant(float(rel)) & n_higher.is_not_null()
         order = pl.when(found).then(pl.struct(*keys, n_higher))
         relation = relation.with_columns(order.rank("min").cast(pl.Int64).alias("polars_ir: place"))
-        # A step of its own: within `over` the rank would be found again, in each query.
+        # A separate step: within `over` the rank would be found again, in each query.
         relation = relation.with_columns(
             (place - place.min().over(keys)).alias(above(rel).meta.output_name()),
             pl.when(place.is_not_null())

@@ -255,7 +255,7 @@ def power(base: float, exponent: pl.Expr) -> pl.Expr:
 
 
 def ranked(values: pl.Expr, where: pl.Expr, *, by: pl.Expr = rank) -> pl.Expr:
-    """The values of the documents for which a condition holds, in the order of a ranking.
+    """Values of the documents that meet a condition, in the order of a ranking.
 
     >>> documents = pl.DataFrame({"rank": [3, 1, 2], "doc_id": ["c", "a", "b"]})
     >>> documents.select(ranked(pl.col("doc_id"), where=top(2))).to_series().to_list()
@@ -284,7 +284,7 @@ def place(value: str, tie: pl.Expr | None = None) -> pl.Expr:
 
 
 def length(k: int | None = None) -> pl.Expr:
-    """The denominator of a precision: the cutoff, however short the list is; without one, the documents retrieved.
+    """Denominator of a precision: the cutoff, however short the list is; without one, the documents retrieved.
 
     >>> pl.DataFrame({"n_retrieved": [7, 7]}).select(length(10)).item()
     10
@@ -294,7 +294,7 @@ def length(k: int | None = None) -> pl.Expr:
 
 
 def shown(k: int | pl.Expr | None = None) -> pl.Expr:
-    """The number of places among the first `k` that the run filled.
+    """Number of places among the first `k` that the run filled.
 
     >>> pl.DataFrame({"n_retrieved": [7, 7]}).select(shown(10).unique()).item()
     7
@@ -325,7 +325,7 @@ def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
 
 
 def average(values: pl.Expr) -> pl.Expr:
-    """The mean of the values that there are, added up in the order they have; null where there is none.
+    """Mean of the non-null values, added up in their order; null where there is none.
 
     >>> pl.DataFrame({"v": [0.5, None, 1.0]}).select(average(pl.col("v"))).item()
     0.75

@@ -80,7 +80,7 @@ def test_unanswered_by_several_measures_in_the_order_asked():
 
 @pytest.mark.parametrize("n", [0, -1, 2.0, "5", True])
 def test_n_must_be_a_number_of_queries(n):
-    with pytest.raises(ir.IRError, match=r"n must be a whole number from 1 on, or None for all; got "):
+    with pytest.raises(ir.IRError, match=r"n must be a whole number, 1 or more, or None for all; got "):
         hardest(PER_QUERY, "RR", n=n)
 
 

@@ -205,7 +205,7 @@ def test_columns_and_types_are_always_the_same():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"min_queries": 1}, "min_queries must be a whole number from 2 on; got 1"),
+        ({"min_queries": 1}, "min_queries must be a whole number, 2 or more; got 1"),
         (
             {"baseline": "odl"},
             "baseline names 'odl', which is not one of the systems: 'new', 'old'. Did",

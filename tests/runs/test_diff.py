@@ -129,7 +129,7 @@ def test_either_run_may_be_a_plan():
     ("runs", "options", "message"),
     [
         (({"x": A, "y": B}, A), {}, "run_a must be one table here; got a dict of several: 'x', 'y'"),
-        ((A, B), {"n_queries": 0}, "n_queries must be a whole number from 1 on, or None for all; got 0"),
+        ((A, B), {"n_queries": 0}, "n_queries must be a whole number, 1 or more, or None for all; got 0"),
         ((A, {1: ["d1"]}), {}, "must be String, as in the first run"),
     ],
 )

@@ -163,8 +163,8 @@ def test_systems_may_stand_in_a_column():
     ("options", "message"),
     [
         ({"baseline": "bm"}, "baseline names 'bm', which is not one of the systems: 'a', 'b'"),
-        ({"depth": 0}, "depth must be a whole number from 1 on, or None; got 0"),
-        ({"n": 2.5}, "n must be a whole number from 1 on, or None; got 2.5"),
+        ({"depth": 0}, "depth must be a whole number, 1 or more, or None; got 0"),
+        ({"n": 2.5}, "n must be a whole number, 1 or more, or None; got 2.5"),
         ({"measure": "alpha_nDCG"}, "judge_next goes with measures of documents; these are of subtopics"),
         ({"measure": ["AP", "RR"]}, "judge_next takes one measure; got 'AP', 'RR'."),
         ({"measure": "Hole"}, "judge_next takes each query by itself; 'Hole' reads the judgments of others"),

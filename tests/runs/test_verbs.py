@@ -286,7 +286,7 @@ def test_the_impressions_of_interleave_are_read_without_their_name():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ir.top_k(A, 0), "k must be a whole number from 1 on"),
+        (lambda: ir.top_k(A, 0), "k must be a whole number, 1 or more"),
         (lambda: ir.normalize(A, "zz"), "must be one of 'min-max'"),
         (lambda: ir.collapse(A, "parent"), "has no column 'parent'"),
         (lambda: ir.collapse(A, {"run": "x"}), "'doc_id' or 'query_id'"),
@@ -333,7 +333,7 @@ def test_what_is_left_out_at_the_top_is_what_stood_there(kind):
     both = pl.concat([left, ir.top_k(run, 1).lazy().collect()])
     assert sorted(both.rows()) == sorted(run.lazy().collect().rows())
     assert ir.skip_first(run, n=3).lazy().collect().is_empty()
-    with pytest.raises(ir.IRError, match="n must be a whole number from 1 on; got 0"):
+    with pytest.raises(ir.IRError, match="n must be a whole number, 1 or more; got 0"):
         ir.skip_first(run, n=0)
 
 

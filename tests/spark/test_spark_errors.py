@@ -103,7 +103,7 @@ def test_bad_rows_fail_the_job_with_our_message(to_spark, run, qrels, message):
             {"ties": "input"},
             "ties='input' needs rows in an order, which those of a Spark frame have not. Use another.",
         ),
-        (RUN, "AP", {"partitions": 0}, "partitions must be a whole number from 1 on; got 0."),
+        (RUN, "AP", {"partitions": 0}, "partitions must be a whole number, 1 or more; got 0."),
         (RUN, "AP", {"broadcast": "yes"}, "broadcast must be one of None, True, False; got 'yes'."),
         (RUN, "AP", {"bound": True}, "evaluate(): got an unexpected keyword argument 'bound'. Did you mean 'bounds'?"),
     ],

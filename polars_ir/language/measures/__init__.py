@@ -14,5 +14,5 @@ for _family in iter_modules(__path__):
     import_module(f"{__name__}.{_family.name}")
 
 _MEASURES = {info.function.__name__: info.function for info in CATALOG.values()}
-# A measure that is called as its file has the name.
+# A measure with the name of its file.
 globals().update(_MEASURES, __all__=sorted(_MEASURES))

@@ -1,4 +1,4 @@
-"""Average precision, and what it is inferred to be when the judgments are a sample."""
+"""Average precision, and its inferred value for judgments that are a sample."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def average_precision_under_ties(*, k: int | None = None, rel: float = 1, denomi
 
 
 def precisions_under_ties(found: pl.Expr, k: int | None, rel: float) -> pl.Expr:
-    """The precisions expected at the places of some relevant documents that are among the first `k`, added up."""
+    """Expected precisions at the places of some relevant documents that are among the first `k`, added up."""
     first, others = ties.above(rel) + 1, ties.beside(rel) - 1
     terms = precision_over(first, others, ties.higher, ties.tied, ties.places(k), ties.weights(k, "rank"))
     return total((terms * ties.chance).filter(found).sort())
 
 
 def precision_over(first: pl.Expr, others: pl.Expr, before: pl.Expr, n: pl.Expr, m: pl.Expr, h: pl.Expr) -> pl.Expr:
-    """The precision at a place added up over m of n places, for the `first` relevant document with so many others."""
+    """Precision at a place, summed over m of n places, for the `first` relevant document with `others` tied to it."""
     # A document alone has no others: 0 / 1, not 0 / 0. Multiplied by, as `ties.chance` is.
     return h * first + others * ((m - h * (before + 1)) * (1.0 / (n - 1).clip(1)))
 
@@ -74,7 +74,7 @@ def average_precision_of_hits(k: int, rel: float) -> pl.Expr:
     h = total(1 / pl.int_range(before + 1, before + m + 1))
     fewest = pl.max_horizontal(0, r - (n - m))
     t = pl.int_range(fewest, pl.min_horizontal(r, m) + 1)
-    # Each chance from its ratio to the one before, in logarithms: that of the fewest may be too small for a float.
+    # Each probability from its ratio to the one before, in logarithms: that of the fewest may underflow.
     ratios = (m - t + 1) * (r - t + 1) / (t * (n - m - r + t))
     logarithms = pl.when(t > fewest).then(ratios).otherwise(1.0).log().cum_sum()
     chances = (logarithms - logarithms.max()).exp()
@@ -124,13 +124,13 @@ def average_precision(*, k: int | None = None, rel: float = 1, denominator: str 
 
 
 def precisions(rel: float = 1, k: int | None = None) -> pl.Expr:
-    """The precision at the rank of each relevant document among the first `k`, in the order of the ranks."""
-    # Counted, and not by the length of the ranks, which would find and sort them once more.
+    """Precision at the rank of each relevant document among the first `k`, in the order of the ranks."""
+    # Counted, not by the length of the ranks, which would find and sort them once more.
     return pl.int_range(1, hits(k, rel).cast(pl.Int64) + 1) / rank.filter(relevant(rel) & top(k)).sort()
 
 
 def average_out_of(k: int | None, rel: float, denominator: str) -> pl.Expr:
-    """The number of precisions in an average, by one of the denominators in use."""
+    """Number of precisions in an average, by one of the denominators in use."""
     return {
         "R": n_relevant(rel),
         "min(k,R)": pl.min_horizontal(length(k), n_relevant(rel)),

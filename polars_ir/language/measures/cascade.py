@@ -1,4 +1,4 @@
-"""Measures with a reader who goes down the list and stops: with chance, or when satisfied."""
+"""Measures of a reader who goes down the list and stops: at random, or when satisfied."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from polars_ir.language.words import (
     total,
 )
 
-#: Gains that are shares of what a document can be worth.
+#: Gains that are shares of a document's maximum worth.
 SHARES = Option(
     None,
     Value(
@@ -35,12 +35,12 @@ SHARES = Option(
 
 
 def chance_of_reading(p: float) -> pl.Expr:
-    """The chance of a reader to get to a document, who goes on to the next with probability `p`."""
+    """Probability that a reader who goes on with probability `p` gets to a document."""
     return power(p, rank.cast(pl.Float64) - 1)
 
 
 def share_of(gains: Gains | None) -> pl.Expr:
-    """The gain of a relevant document in RBP: 1, but for the grades that a map names."""
+    """Gain of a relevant document in RBP: 1, except for the grades that a map names."""
     if isinstance(gains, Mapping):
         shares = {float(grade): float(share) for grade, share in gains.items()}
         return relevance.cast(pl.Float64).replace_strict(shares, default=1.0, return_dtype=pl.Float64)
@@ -48,7 +48,7 @@ def share_of(gains: Gains | None) -> pl.Expr:
 
 
 def satisfaction(value: pl.Expr, max_rel: int) -> pl.Expr:
-    """The chance of a document to satisfy the reader, by its exponential gain."""
+    """Probability that a document satisfies the reader, by its exponential gain."""
     return value.clip(upper_bound=2.0**max_rel - 1) / 2.0**max_rel
 
 
@@ -86,7 +86,7 @@ def expected_reciprocal_rank(*, k: int | None = None, max_rel: int = 4, gains: G
 
 
 def chance_of_stopping(documents: pl.Expr, k: int | None, p: float, worth: pl.Expr) -> pl.Expr:
-    """The worth of some documents, each with the chance that the reader stops there: p^a (1 - p^m) / n, added up."""
+    """Worth of some documents, each times the probability that the reader stops there: p^a (1 - p^m) / n, added up."""
     reached, stops = power(p, ties.higher), 1 - power(p, ties.places(k))
     return total((worth * reached * stops * ties.chance).filter(documents & ties.within(k)).sort())
 

@@ -1,4 +1,4 @@
-"""Compatibility: how much a ranking overlaps with the ideal one, from the top of both."""
+"""Compatibility: overlap of a ranking with the ideal one, from the top of both."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NEGLIGIBLE = 1e-18
 #: The table of weights ends where they are negligible: after 806 places for 0.95, 414,000 for this.
 HIGHEST = 0.9999
 
-#: In the place of the rank of a document that was not retrieved.
+#: Rank of a document that was not retrieved.
 NOT_RETRIEVED = 2**32 - 1
 
 PERSISTENCE = Option(
@@ -60,7 +60,7 @@ def compatibility(*, p: float = 0.95, normalize: bool = True) -> pl.Expr:
     n_graded = graded.sum().cast(pl.Int64)
     places = pl.int_range(1, n_graded + 1)
     end = pl.max_horizontal(n_retrieved, n_graded).cast(pl.Int64) + 1
-    # One key, for one sort: grades falling, then the order of the run, what was not retrieved last.
+    # One key, for one sort: grades falling, then the order of the run, unretrieved documents last.
     ranks = rank.fill_null(NOT_RETRIEVED).cast(pl.Int64)
     in_both_from = pl.max_horizontal(ranked(ranks, graded, by=pl.struct(-relevance, ranks)), places)
     agreement = overlap(pl.min_horizontal(in_both_from, end), end, p)
@@ -70,14 +70,14 @@ def compatibility(*, p: float = 0.95, normalize: bool = True) -> pl.Expr:
 
 
 def overlap(depths: pl.Expr, end: pl.Expr, p: float) -> pl.Expr:
-    """The overlap of two rankings over all depths, from the depths at which they come to share each document.
+    """Overlap of two rankings over all depths, from the depths at which they come to share each document.
 
-    A document shared from depth m on adds p^(d-1) / d for every depth d from m to before the end: the sum from m on, of
-    which a table has every one, less the sum from the end on.
+    A document shared at depth m and below adds p^(d-1) / d for every depth d from m to before the end: the sum over all
+    d >= m, which a table has, less the sum over all d >= the end.
     """
     n_places = max(2, math.ceil(math.log(NEGLIGIBLE) / math.log(p)))
     place = pl.int_range(1, n_places + 1, eager=True)
     onwards = pl.lit((p ** (place - 1).cast(pl.Float64) / place).cum_sum(reverse=True))
-    # Polars forgets the type of what is gathered where there is no query at all; adding 0 restores it.
+    # Polars forgets the type of gathered values where there is no query at all; adding 0 restores it.
     shared, beyond = (onwards.gather(depth.clip(upper_bound=n_places) - 1) + 0.0 for depth in (depths, end))
     return total(shared - beyond)

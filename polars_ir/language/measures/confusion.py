@@ -1,4 +1,4 @@
-"""Fall-out and MCC: who count the documents that are not relevant too, retrieved and not."""
+"""Fall-out and MCC, which also count the documents that are not relevant, retrieved and not."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ N_DOCS = Option(
     "The size of the collection, so that unjudged documents count as not relevant; None: they do not count.",
 )
 
-#: The message of a plan with more documents than n_docs.
+#: Message of a plan with more documents than n_docs.
 TOO_SMALL = "polars_ir: {}: n_docs must be the size of the collection; there are more documents than that"
 
 
 def not_relevant(name: str, k: int | None, rel: float, n_docs: int | None) -> tuple[pl.Expr, pl.Expr]:
-    """The numbers of documents that are not relevant among the first `k` and elsewhere.
+    """Numbers of non-relevant documents among the first `k` and elsewhere.
 
-    Those judged not relevant or, of a collection of `n_docs`, all that are not judged relevant.
+    Those judged not relevant or, for a collection of `n_docs`, all that are not judged relevant.
     """
     if n_docs is None:
         judged = relevance < rel
         return (judged & top(k)).sum(), (judged & ~top(k).fill_null(False)).sum()
     in_vain = shown(k).cast(pl.Int64) - hits(k, rel)
     rest = int(n_docs) - n_relevant(rel).cast(pl.Int64) - in_vain
-    # The engine alone knows the documents of a query; there, a text that is no number is an error.
+    # Only the engine knows the documents of a query; there, a text that is no number is an error.
     quoted = pl.lit(TOO_SMALL.format(name))
     return in_vain, pl.when(rest < 0).then(quoted).otherwise(rest.cast(pl.String)).cast(pl.Int64)
 

@@ -1,4 +1,4 @@
-"""Counts: how much was retrieved, how much is relevant, and how much both."""
+"""Counts: retrieved documents, relevant ones, and both."""
 
 from __future__ import annotations
 

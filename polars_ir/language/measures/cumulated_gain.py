@@ -31,7 +31,7 @@ JARVELIN = "Jarvelin and Kekalainen 2002, https://doi.org/10.1145/582415.582418"
 #: Sums of 2 to higher grades may be infinite.
 HIGHEST_EXPONENT = 1000
 
-#: The denominators of nDCG.
+#: Denominators of nDCG.
 IDEAL = Option(
     "min(k,R)",
     one_of("min(k,R)", "R", "k"),
@@ -41,14 +41,14 @@ IDEAL = Option(
 
 
 def graded_gain(*, dcg: Discounted, rel: float | None, gains: Gains | None, **_: object) -> pl.Expr:
-    """The gain of a document, by the parameters of the measures here."""
+    """Gain of a document, by the parameters of the measures here."""
     return gain(dcg, gains, rel)
 
 
 def gain_out_of_best(dcg: Discounted, gains: Gains | None, rel: float | None) -> pl.Expr:
-    """The gain of a document as a part of an ideal one: where 2 to a grade is no Float64, divided by 2 to the highest.
+    """Gain of a document as a share of the ideal one: where 2 to a grade overflows, divided by 2 to the highest grade.
 
-    The quotient of two sums of such gains is the same.
+    The quotient of two sums of such gains is unchanged.
     """
     if dcg != "exp-log2":
         return gain(dcg, gains, rel)
@@ -60,23 +60,23 @@ def gain_out_of_best(dcg: Discounted, gains: Gains | None, rel: float | None) ->
 
 
 def graded_discount(*, discount: Discount, **_: object) -> pl.Expr:
-    """The divisor of the gain at its rank."""
+    """Divisor of the gain at its rank."""
     return discounted(rank, discount)
 
 
 def discounted_gain(order: pl.Expr, k: int | pl.Expr | None, value: pl.Expr, discount: Discount = "log2") -> pl.Expr:
-    """The gains of the first `k` documents of an order, each divided by the discount of its place, added up."""
+    """Sum of the discounted gains of the first `k` documents of an order."""
     return total(ranked(value / discounted(order, discount), top(k, of=order), by=order))
 
 
 def best_gain(k: int | None, value: pl.Expr, discount: Discount, denominator: str = "min(k,R)") -> pl.Expr:
-    """The most discounted gain there can be, by one of the denominators in use."""
+    """Maximum discounted gain, by one of the denominators in use."""
     if denominator == "k" and k is not None:
         return value.max() * over_places(lambda place: place.clip(1, 1) / discounted(place, discount), k)
     if denominator == "k":
         # At least one place, so that an empty ranking is not divided by 0.
         places = pl.int_range(1, n_retrieved.clip(lower_bound=1) + 1)
-        # As many times as there are places, also where the discount is a constant.
+        # Repeated for each place, also where the discount is a constant.
         return total(value.max() * places.clip(1, 1) / discounted(places, discount))
     # Sorted by gain, not by `ideal_rank`: that would be one more ranking of all judgments.
     best, places = value.sort(descending=True), pl.int_range(1, pl.len() + 1)
@@ -86,7 +86,7 @@ def best_gain(k: int | None, value: pl.Expr, discount: Discount, denominator: st
 
 
 def discounted_gain_under_ties(k: int | None, value: pl.Expr, discount: Discount) -> pl.Expr:
-    """The gains of the documents among the first `k`, each divided by the discounts of its places in turn."""
+    """Gains of the documents among the first `k`, each divided by the discounts of its places in turn."""
     gaining = (value > 0) & ties.within(k)
     return total((value * ties.weights(k, discount) * ties.chance).filter(gaining).sort())
 

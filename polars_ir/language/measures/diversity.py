@@ -77,26 +77,26 @@ def by_rank(place: pl.Expr) -> pl.Expr:
 
 
 def by_patience(beta: float) -> Discount:
-    """A gain that a reader meets who goes on to the next document with chance `beta`."""
+    """A gain that a reader meets who goes on to the next document with probability `beta`."""
     return lambda place: power(beta, place.cast(pl.Float64) - 1)
 
 
 def covering(cover: Cover, order: pl.Expr, k: int | None, *columns: pl.Expr) -> pl.Expr:
-    """The rows in which one of the first `k` documents of an order covers a subtopic, by subtopic and in that order."""
+    """Rows in which one of the first `k` documents of an order covers a subtopic, by subtopic and in that order."""
     gain = cover.gain
     rows = pl.struct(subtopic, order.alias("place"), gain.alias("gain"), (gain * cover.weight).alias("worth"), *columns)
     return rows.filter((gain > 0) & top(k, of=order)).sort()
 
 
 def above(rows: pl.Expr, counted: pl.Expr) -> pl.Expr:
-    """For every row how many of those above it, in its subtopic, are counted."""
+    """Number of counted rows above each row, in its subtopic."""
     before = counted.cum_sum().cast(pl.Int64).shift(1, fill_value=0)
     start = rows.struct.field("subtopic").rank("min").cast(pl.Int64) - 1
     return before - before.gather(start)
 
 
 def novelty(cover: Cover, order: pl.Expr, k: int | None, discount: Discount) -> pl.Expr:
-    """The sum of the discounted gains of the first `k` documents of an order over those above each."""
+    """Sum of the discounted gains of the first `k` documents of an order over those above each."""
     rows = covering(cover, order, k)
     gain, left = rows.struct.field("gain"), pl.lit(1.0)
     for share in sorted({1.0, *(float(gain) for gain in (cover.gains or {}).values() if gain > 0)}):
@@ -105,7 +105,7 @@ def novelty(cover: Cover, order: pl.Expr, k: int | None, discount: Discount) -> 
 
 
 def weight_of(cover: Cover, where: pl.Expr | None = None) -> pl.Expr:
-    """The weight of the subtopics that are covered at all, or by documents for which a condition holds."""
+    """Weight of the subtopics that are covered at all, or by documents that meet a condition."""
     covered = cover.gain > 0 if where is None else (cover.gain > 0) & where
     if cover.weights is None:
         return subtopic.filter(covered).n_unique().cast(pl.Float64)
@@ -119,7 +119,7 @@ def defined(value: pl.Expr, cover: Cover) -> pl.Expr:
 
 
 def out_of_all(cover: Cover, k: int | None, discount: Discount) -> pl.Expr:
-    """The novelty of a ranking, out of that of one in which every document covers every subtopic."""
+    """Novelty of a ranking, relative to one in which every document covers every subtopic."""
 
     def new_at(place: pl.Expr) -> pl.Expr:
         return power(1 - cover.alpha, place.cast(pl.Float64) - 1) * discount(place)
@@ -131,7 +131,7 @@ def out_of_all(cover: Cover, k: int | None, discount: Discount) -> pl.Expr:
 
 
 def out_of_greedy(cover: Cover, k: int | None, discount: Discount, depth: int | None = None) -> pl.Expr:
-    """The novelty of a ranking, out of that of the greedy ideal ranking, of which `depth` documents may do."""
+    """Novelty of a ranking, relative to the greedy ideal ranking, cut off at `depth` documents."""
     ideal = novelty(cover, greedy_rank(cover, k or depth), k or depth, discount)
     return ratio(novelty(cover, rank, k, discount), ideal)
 
@@ -141,7 +141,7 @@ CLARKE = "Clarke et al. 2008, https://doi.org/10.1145/1390334.1390446"
 CHAPELLE = "Chapelle et al. 2011, https://doi.org/10.1007/s10791-011-9167-7"
 NRBP = "Clarke et al. 2009, https://doi.org/10.1007/978-3-642-04417-5_17"
 
-#: The most that any ranking has over the greedy one at every cutoff (Nemhauser et al. 1978).
+#: Maximum ratio of any ranking to the greedy one at every cutoff (Nemhauser et al. 1978).
 OVER_GREEDY = math.e / (math.e - 1)
 
 

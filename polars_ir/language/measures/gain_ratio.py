@@ -1,7 +1,7 @@
-"""Gain out of the gain there could be, otherwise than by nDCG at one cutoff: trec_eval's experimental measures.
+"""Gain relative to the possible gain, otherwise than by nDCG at one cutoff: trec_eval's experimental measures.
 
-trec_eval sorts gains less than 1 apart as if they were equal, so that with fractional gains its ideal ranking is not
-always ideal; here it is.
+trec_eval's sort treats gains that differ by less than 1 as equal, so that with fractional gains its ideal ranking is
+not always ideal; here it is.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ from polars_ir.language.words import (
 
 
 def by_grade(*, gains: Gains | None) -> pl.Expr:
-    """The gain of a document, by the parameters of the measures here."""
+    """Gain of a document, by the parameters of the measures here."""
     return gain(gains=gains)
 
 
 def found_gains(value: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    """The ranks of the retrieved documents that have a gain, in order, and their gains."""
+    """Ranks of the retrieved documents that have a gain, in order, and their gains."""
     retrieved = top() & (value > 0)
     return ranked(rank, retrieved), ranked(value, retrieved)
 
 
 def n_gains(value: pl.Expr) -> pl.Expr:
-    """The number of documents with a gain, counted, since the length of a list would make it once more."""
+    """Number of documents with a gain, counted, since the length of a list would make it once more."""
     return (value > 0).sum().cast(pl.Int64)
 
 
 def ideal_gains(value: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    """The places of the ideal ranking that hold a gain, and these gains, falling."""
+    """Places of the ideal ranking that hold a gain, and these gains, falling."""
     return pl.int_range(1, n_gains(value) + 1), value.filter(value > 0).sort(descending=True)
 
 
 def at(places: pl.Expr, values: pl.Expr, n_values: pl.Expr) -> pl.Expr:
-    """The value of a list at each place, and its last value at places beyond its end."""
+    """Value of a list at each place, and its last value at places beyond its end."""
     return values.gather(pl.min_horizontal(places, n_values).cast(pl.Int64) - 1)
 
 
@@ -156,7 +156,7 @@ def r_ndcg(*, gains: Gains | None = None) -> pl.Expr:
 
 
 def mean_ndcg_of_levels(gains: Gains | None, *, spare: int = 0) -> pl.Expr:
-    """Rndcg, whose end counts for a ranking longer by more than `spare` than there are documents with a gain."""
+    """Rndcg, whose end counts for a ranking longer than the documents with a gain by more than `spare`."""
     value = gain(gains=gains)
     ranks, retrieved = found_gains(value)
     places, ideal = ideal_gains(value)
@@ -164,7 +164,7 @@ def mean_ndcg_of_levels(gains: Gains | None, *, spare: int = 0) -> pl.Expr:
     of_ideal = (ideal / discounted(places)).cum_sum()
     n = n_gains(value)
     longer = n_retrieved > n + spare
-    # Each document adds its part of DCG to the nDCG of every level that ends at its rank or below.
+    # Each document adds its share of DCG to the nDCG of every level that ends at its rank or below.
     levels = pl.when(falls).then(1 / of_ideal).otherwise(0.0).cum_sum(reverse=True)
     shares = pl.when(ranks <= n).then(at(ranks, levels, n)).otherwise(0.0)
     at_the_end = pl.when(longer).then(1 / of_ideal.last()).otherwise(0.0)

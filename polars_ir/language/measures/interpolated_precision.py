@@ -25,13 +25,13 @@ ROUNDING = Option(
 
 
 def interpolated(recalls: pl.Expr, rel: float, rounding: str) -> pl.Expr:
-    """The highest precision from each recall on, for those that the ranking reaches."""
+    """Highest precision at each recall or above, for the recalls that the ranking reaches."""
     from_each_on = precisions(rel).cast(pl.Float64).cum_max(reverse=True)
     documents = recalls * n_relevant(rel)
     documents = documents.round(mode="half_away_from_zero") if rounding == "nearest" else (documents + 0.9).floor()
-    # No document is needed for a recall of 0: as high as from the first relevant one on.
+    # A recall of 0 needs no document: as high as at the first relevant one or below.
     place = documents.clip(lower_bound=1).cast(pl.Int64) - 1
-    # Polars forgets the type of what is gathered where there is no query at all; adding 0 restores it.
+    # Polars forgets the type of gathered values where there is no query at all; adding 0 restores it.
     return from_each_on.gather(place.filter(place < hits(None, rel))) + 0.0
 
 

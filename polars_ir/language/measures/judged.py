@@ -1,4 +1,4 @@
-"""The share of the top of a ranking that is judged."""
+"""The judged share of the top of a ranking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nearly expected reciprocal rank: user models (`user_models` has the conventions) whom a document can satisfy."""
+"""Nearly expected reciprocal rank: user models (conventions: `user_models`) of a reader satisfied by a document."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def nearly_err_8(*, k: int | None = None, min_rel: float = 0, max_rel: int = 1) 
 
 
 def harmonic_readers(depth: int) -> Usual:
-    """Readers who get to the i-th position by a chance of 1 / i."""
+    """Readers who get to the i-th position with probability 1 / i."""
     all_read = over_places(lambda at: 1 / at, depth)
     return Usual(1 / AT, -AT.log(), harmonic(AT) - 1 / AT, (AT + 1) * (all_read - harmonic(AT)), all_read)
 

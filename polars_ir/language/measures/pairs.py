@@ -1,4 +1,4 @@
-"""Pairs: how often a relevant document stands above one that is not, among those retrieved."""
+"""Pairs: how often a relevant document is ranked above one that is not, among those retrieved."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def accuracy(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """
     n_hits = hits(k, rel).cast(pl.Int64)
     others = shown(k).cast(pl.Int64) - n_hits
-    # Above the i-th relevant document stand as many others as its rank exceeds i.
+    # Above the i-th relevant document are as many others as its rank exceeds i.
     ranks = rank.filter(relevant(rel) & top(k)).cast(pl.Int64).sum()
     wrong, pairs = ranks - n_hits * (n_hits + 1) // 2, n_hits * others
     right = pl.when(others > 0).then((pairs - wrong) / pairs).otherwise(1.0)
     return if_relevant(pl.when(n_hits > 0).then(right).otherwise(0.0), rel)
 
 
-#: Not a cutoff of the ranking: documents that are not relevant are counted, and no others.
+#: Not a cutoff of the ranking: only documents that are not relevant are counted.
 NEGATIVES = Option(
     None,
     Value(PARAMETERS["k"].value.wanted, PARAMETERS["k"].value.holds),
@@ -67,15 +67,15 @@ PAP = "Budhiraja et al. 2020, https://arxiv.org/abs/2001.10495"
 
 
 def area(negatives: int | None, rel: float, most: int | None) -> pl.Expr:
-    """The share of pairs of one of the `most` first relevant documents and one of some others that are in order.
+    """Share of correctly ordered pairs of one of the `most` first relevant documents and one of some others.
 
-    Where a list has fewer others, the missing ones stand below it.
+    Where a list has fewer others, the missing ones count as below it.
     """
     ranks = rank.filter(relevant(rel) & top()).sort().cast(pl.Int64).head(most or MOST_DOCUMENTS)
-    # As many others stand above the i-th relevant document as its rank exceeds i.
+    # As many others are above the i-th relevant document as its rank exceeds i.
     above = ranks - pl.int_range(1, ranks.len().cast(pl.Int64) + 1)
     n_hits, n_all = hits(None, rel).cast(pl.Int64), n_relevant(rel).cast(pl.Int64)
-    # At least one other, so that a list of relevant documents alone is not out of 0 pairs.
+    # At least one other, so that a list of relevant documents alone is not divided by 0 pairs.
     others = (n_retrieved.cast(pl.Int64) - n_hits).clip(1) if negatives is None else n_all.clip(negatives, negatives)
     return ratio((others - above).clip(0).sum(), others * (n_all if most is None else n_all.clip(upper_bound=most)))
 

@@ -1,7 +1,7 @@
-"""Sums over the places of a list of any length, and the chance that its reader goes on from a place to the next.
+"""Sums over the places of a list of any length, and the probability that its reader goes on from each.
 
 A cutoff costs the same however far beyond the list it is. A continuation is an expression of `place`, `gained` and
-`cumulated`, which are fields of a struct and no columns: the positions of a list are made within the aggregation.
+`cumulated`, which are fields of a struct, not columns: the positions of a list are made within the aggregation.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from polars_ir.errors import MeasureError
 #: A term at a place of a list, smooth between the places and beyond the first of them.
 Term = Callable[[pl.Expr], pl.Expr]
 
-#: The number of places that are added up one by one.
+#: Number of places that are added up one by one.
 EXACT = 10_000
 
-#: The number of parts, of equal length in the logarithm of the place, of the integral over the others.
+#: Number of intervals, of equal length in the logarithm of the place, of the integral over the others.
 PARTS = 4096
 
-#: The limit of the sum of 1 / i less the logarithm.
+#: Limit of the sum of 1 / i less the logarithm.
 EULER = 0.57721566490153286
 
-#: The three nodes of Gauss and Legendre in a part of length 1, and their weights.
+#: The three Gauss-Legendre nodes in an interval of length 1, and their weights.
 NODES = {-math.sqrt(0.15): 5 / 18, 0.0: 8 / 18, math.sqrt(0.15): 5 / 18}
 
 
 def over_places(term: Term, k: int) -> float:
-    """The sum of a term over the places 1 to `k`.
+    """Sum of a term over the places 1 to `k`.
 
     Beyond the exact ones by the formula of Euler and Maclaurin: the integral over the places, each from half a place
     before it to half a place after it, less a 24th of the change of the slope.
@@ -49,7 +49,7 @@ def over_places(term: Term, k: int) -> float:
 
 
 def harmonic(place: pl.Expr) -> pl.Expr:
-    """The sum of 1 / i over the places down to one.
+    """Sum of 1 / i over the places down to one.
 
     >>> pl.DataFrame({"place": [1.0, 4.0]}).select(harmonic(pl.col("place")).round(12)).to_series().to_list()
     [1.0, 2.083333333333]
@@ -62,7 +62,7 @@ def harmonic(place: pl.Expr) -> pl.Expr:
 
 
 def integral(term: Term, low: float, high: float) -> float:
-    """The integral of a term from one place to another, in parts of equal length in their logarithm."""
+    """Integral of a term from one place to another, in intervals of equal length in their logarithm."""
     length = math.log(high / low) / PARTS
     middles = (pl.int_range(PARTS, eager=True) + 0.5) * length + math.log(low)
     places = [(middles + node * length).exp() for node in NODES]
@@ -75,19 +75,19 @@ def evaluated(term: Term, places: pl.Series) -> pl.Series:
     return places.to_frame("place").select(term(pl.col("place"))).to_series()
 
 
-#: The position of the reader, 1 at the top of the list; named, for an expression of it alone to have a name.
+#: The position of the reader, 1 at the top of the list; named, so that an expression of it alone has a name.
 place = pl.field("place").alias("place")
 
 #: The gain at that position, from 0 to 1.
 gained = pl.field("gained").alias("gained")
 
-#: The gains down to that position, itself included.
+#: The cumulated gain down to that position, itself included.
 cumulated = pl.field("cumulated").alias("cumulated")
 
 #: Positions of a list without a cutoff.
 DEPTH = 1000
 
-#: The message of a plan whose continuation is no probability.
+#: Message of a plan whose continuation is no probability.
 OUTSIDE = "polars_ir: {}: continuation must be between 0 and 1 at every position"
 
 
@@ -97,7 +97,7 @@ def inverse_square(head_start: float | pl.Expr) -> pl.Expr:
 
 
 def checked(name: str, continuation: pl.Expr) -> pl.Expr:
-    """A user's continuation, NaN where it is no chance; a `MeasureError` for one that can be none."""
+    """A user's continuation, NaN outside 0 to 1; a `MeasureError` for one that can be no probability."""
 
     def refuse(wanted: str, got: object) -> MeasureError:
         return MeasureError.parameter(name, "continuation", wanted, got)
@@ -123,7 +123,7 @@ def checked(name: str, continuation: pl.Expr) -> pl.Expr:
 
 
 def chance_at(continuation: pl.Expr, *words: pl.Expr) -> pl.Expr:
-    """The continuation where its words are these."""
+    """The continuation in terms of the given words."""
     return pl.struct(words).struct.with_fields(chance=continuation).struct.field("chance")
 
 
@@ -138,7 +138,7 @@ def without_gains(depth: int) -> pl.DataFrame:
 
 
 def reads(continuation: pl.Expr, word: str) -> bool:
-    """True for a continuation that reads a word; an expression does not tell the fields it reads."""
+    """True for a continuation that reads a word; expressions do not list the fields they read."""
     try:
         chances(continuation, without_gains(1).drop(word))
     except pl.exceptions.PolarsError:

@@ -1,4 +1,4 @@
-"""Precision, recall and their relatives: how many of the first k are relevant, out of how many.
+"""Precision, recall and their relatives: relevant documents among the first k, over different denominators.
 
 Without a cutoff each takes the whole list, as the `Set...` measures do.
 """
@@ -17,7 +17,7 @@ from polars_ir.language.words import hits, if_relevant, length, n_relevant, or_z
 TREC_EVAL = "trec_eval 10, https://github.com/usnistgov/trec_eval"
 
 
-#: The denominators of precision.
+#: Denominators of precision.
 PLACES = Option(
     "k",
     one_of("k", "min(k,n)"),
@@ -26,7 +26,7 @@ PLACES = Option(
 
 
 def places(k: int | None, denominator: str = "k") -> pl.Expr:
-    """The denominator of a precision over the result of `evaluate`: the cutoff, or the documents retrieved."""
+    """Denominator of a precision over the result of `evaluate`: the cutoff, or the documents retrieved."""
     retrieved = pl.col("NumRet")
     if k is None:
         return retrieved
@@ -34,12 +34,12 @@ def places(k: int | None, denominator: str = "k") -> pl.Expr:
 
 
 def among_places(k: int | None, denominator: str) -> pl.Expr:
-    """The denominator of a precision over the judged relation."""
+    """Denominator of a precision over the judged relation."""
     return length(k) if denominator == "k" else shown(k)
 
 
 def relevant_documents(rel: float) -> pl.Expr:
-    """The denominator of a recall over the result of `evaluate`."""
+    """Denominator of a recall over the result of `evaluate`."""
     return pl.col(CATALOG["NumRel"].column({"rel": rel}))
 
 
@@ -134,7 +134,7 @@ def recall(
 
 
 def capped(n_hits: pl.Expr, k: int | None, rel: float) -> pl.Expr:
-    """The hits divided by the most that are possible."""
+    """Hits divided by their maximum."""
     return if_relevant(or_zero(ratio(n_hits, pl.min_horizontal(length(k), n_relevant(rel)))), rel)
 
 
@@ -200,15 +200,15 @@ def f_measure(*, k: int | None = None, rel: float = 1, beta: float = 1) -> pl.Ex
     ('q', 0.5)
     """
     weight = beta**2
-    # With a beta of 0 nothing is left of the denominator where nothing was retrieved.
+    # With a beta of 0 the denominator is 0 where nothing was retrieved.
     return if_relevant(or_zero(ratio((1 + weight) * hits(k, rel), weight * n_relevant(rel) + length(k))), rel)
 
 
 def success_under_ties(*, k: int | None = None, rel: float = 1, **_: object) -> pl.Expr:
-    """Expected success: the chance that any relevant document is among the first k.
+    """Expected success: the probability that any relevant document is among the first k.
 
     1 where one is certain to be; else 1 - the product of (n - m - i) / (n - i), i = 0 .. r - 1: each of the r relevant
-    documents in turn takes one of the places left below k, of those left at all.
+    documents in turn takes one of the remaining places below k, among all remaining ones.
     """
     some = relevant(rel) & ties.parted(k)
     n, m = ties.tied.filter(some).first(), ties.places(k).filter(some).first()
@@ -259,7 +259,7 @@ def success(
 
 
 def ranks_that_count(k: int | None, multiple: float, rel: float) -> tuple[pl.Expr, pl.Expr]:
-    """The depth and the divisor of R-precision: a multiple of R, the depth no further than the cutoff.
+    """Depth and divisor of R-precision: a multiple of R, with the depth no further than the cutoff.
 
     trec_eval rounds the multiple up unless its fraction is below a tenth.
     """
@@ -268,7 +268,7 @@ def ranks_that_count(k: int | None, multiple: float, rel: float) -> tuple[pl.Exp
 
 
 def r_precision_under_ties(*, k: int | None = None, rel: float = 1, multiple: float = 1) -> pl.Expr:
-    """Expected R-precision: the relevant documents expected among the first R, or a multiple, divided by as many."""
+    """Expected R-precision: relevant documents expected among the first R, or a multiple, over the same number."""
     down_to, cutoff = ranks_that_count(k, multiple, rel)
     return if_relevant(or_zero(ratio(ties.hits(down_to, rel), cutoff)), rel)
 

@@ -49,14 +49,14 @@ def counted(counting: Counting) -> pl.Expr:
 
 
 def fulfilled(counting: Counting) -> pl.Expr:
-    """True for a preference that counts and whose preferred document the run puts above the other."""
+    """True for a preference that counts and whose preferred document the run ranks above the other."""
     above = (preferred_rank < other_rank).fill_null(False)
     return above if counting == "retrieved" else above | (preferred_rank.is_not_null() & other_rank.is_null())
 
 
 def of_each_judge(condition: pl.Expr) -> pl.Expr:
-    """The number of preferences for which a condition holds, judge by judge, in the order of their first rows."""
-    # Each judge once more, so that all are counted: a group can not be grouped again.
+    """Number of preferences that meet a condition, judge by judge, in the order of their first rows."""
+    # Each judge once more, so that all are counted: a group cannot be grouped again.
     return judge.unique(maintain_order=True).append(judge.filter(condition)).unique_counts().cast(pl.Int64) - 1
 
 
@@ -66,7 +66,7 @@ def known_of_each_judge(column: str) -> pl.Expr:
 
 
 def mean_of_judges(numerators: pl.Expr, denominators: pl.Expr) -> pl.Expr:
-    """The mean ratio of all judges; that of a judge for whom nothing counts is 0."""
+    """Mean ratio over all judges; 0 for a judge for whom nothing counts."""
     # Sorted, so that the sum does not depend on the names of the judges.
     return total(ratio(numerators, denominators).fill_null(0.0).sort()) / judge.n_unique()
 

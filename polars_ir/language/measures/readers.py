@@ -1,4 +1,4 @@
-"""Readers who go on from one position of a list to the next by chance, and what they can expect to gain.
+"""Readers who go on from one position of a list to the next at random, and their expected gain.
 
 Conventions
     * What a continuation reads decides how it is evaluated: of `place` alone it gives every list the same weights; of
@@ -22,37 +22,37 @@ from polars_ir.errors import MeasureError
 from polars_ir.language.measures.positions import DEPTH, OUTSIDE, chance_at, chances, checked, reads, without_gains
 from polars_ir.language.words import Discounted, gain, of_grade, rank, ranked, top, total
 
-#: No table of positions is longer.
+#: Longest table of positions.
 LONGEST = 10_000
 
-#: In the place of the logarithm of 0, for differences of logarithms to be numbers; exp(-800) is 0 too.
+#: Replaces the logarithm of 0, for differences of logarithms to be numbers; exp(-800) is 0 too.
 LOG_OF_ZERO = -800.0
 
-#: In the place of 0, for a quotient of two.
+#: Replaces 0, for a quotient of two.
 TINY = 2.0**-1000
 
-#: From what was gained and the positions of two documents: which share of the readers below the first gets to the
-#: second, and how many of the positions between them they read.
+#: By the cumulated gain and the positions of two documents: the share of the readers below the first who get to the
+#: second, and the number of positions between them that they read.
 Passing = Callable[[pl.Expr, pl.Expr, pl.Expr], tuple[pl.Expr, pl.Expr]]
 
-#: The document of a list, what it gains, and what of it counts.
+#: The document of a list, its gain, and the part of the gain that counts.
 AT, GAIN, MET = (pl.element().struct.field(name) for name in ("place", "gained", "met"))
 
 
 def there(table: pl.Series) -> pl.Expr:
-    """The entry of a table of all positions at that of a document."""
+    """Entry of a table of all positions at that of a document."""
     return pl.lit(table).gather(AT.cast(pl.Int64) - 1)
 
 
-#: A figure of the gains that readers meet, each weighed by the share that gets there, and of the positions they read.
+#: A statistic of the gains that readers meet, weighted by the share that gets there, and of the positions they read.
 Outcome = Callable[[Any, Any], Any]
 
 
 class Usual(NamedTuple):
-    """The shares of readers who go down a list without gains, at the position of a document.
+    """Shares of readers who go down a list without gains, at the position of a document.
 
-    The chance that one gets there, and its logarithm, which is never too small; how many positions are read above, and
-    how many below by one who goes on from there; and how many are read in all.
+    The probability of getting there, and its logarithm, which never underflows; the number of positions read above; the
+    number read below by a reader who goes on from there; and the total number read.
     """
 
     reached: pl.Expr
@@ -63,7 +63,7 @@ class Usual(NamedTuple):
 
 
 def usually(name: str, continuation: pl.Expr, depth: int) -> Usual:
-    """The shares of readers down a list without gains, by a continuation without a closed form."""
+    """Shares of readers down a list without gains, by a continuation without a closed form."""
     if not reads(continuation, "place"):
         return of_one_chance(chances(continuation, without_gains(1)).item(), depth)
     if depth > LONGEST:
@@ -77,7 +77,7 @@ def too_deep(name: str, depth: int) -> MeasureError:
 
 
 def of_one_chance(chance: float, depth: int) -> Usual:
-    """Readers who go on by the same chance everywhere: powers, and sums of geometric series."""
+    """Readers with a constant probability of going on: powers, and sums of geometric series."""
     if chance == 1:
         return Usual(0 * AT + 1.0, 0 * AT, AT - 1, depth - AT, float(depth))
     logarithm = math.log(chance) if chance > 0 else LOG_OF_ZERO
@@ -92,10 +92,10 @@ def of_one_chance(chance: float, depth: int) -> Usual:
 
 
 def of_table(usual: pl.Series) -> Usual:
-    """Readers of whom the chance to go on is known for every position."""
+    """Readers whose probability of going on is known for every position."""
     reached = usual.cum_prod().shift(1, fill_value=1.0)
     logarithm = usual.log().clip(LOG_OF_ZERO).cum_sum().shift(1, fill_value=0.0)
-    # The positions that a reader at a position reads from there on.
+    # The positions read from a position downwards.
     onwards = accumulate(usual[:-1].reverse(), lambda read, chance: 1 + chance * read, initial=1.0)
     below = pl.Series([*onwards]).reverse().shift(-1, fill_value=0.0)
     above = reached.cum_sum().shift(1, fill_value=0.0)
@@ -103,7 +103,7 @@ def of_table(usual: pl.Series) -> Usual:
 
 
 def a_document(met: Any, read: Any) -> Any:
-    """The gain that readers meet, out of the positions that they read."""
+    """Gain that readers meet, per position that they read."""
     return met / read
 
 
@@ -119,9 +119,9 @@ def expected_gain(
     outcome: Outcome = a_document,
     cost: pl.Expr | None = None,
 ) -> pl.Expr:
-    """The measure of that name whose readers go on by a chance of `continuation`.
+    """The named measure whose readers go on with probability `continuation`.
 
-    What they meet are gains or, where there is a cost, how much more than 1 a document costs.
+    They meet gains or, where there is a cost, a document's cost beyond 1.
     """
     check_grades(name, min_rel, max_rel)
     depth, value = DEPTH if k is None else k, share(min_rel=min_rel, max_rel=max_rel)
@@ -152,10 +152,10 @@ def expected_gain(
 
 
 def of_a_model_of_ones_own(name: str, continuation: pl.Expr | None, **parameters: Any) -> pl.Expr:
-    """The measure of that name whose readers go on by a user's continuation, all of them where there is none."""
+    """The named measure whose readers go on by a user's continuation, or always where there is none."""
     chance = pl.lit(1.0) if continuation is None else checked(name, continuation)
     value = expected_gain(name, chance, **parameters)
-    # The engine alone knows the gains of a query; there, a text that is no number is an error.
+    # Only the engine knows the gains of a query; there, a text that is no number is an error.
     return value.cast(pl.String).str.replace("NaN", OUTSIDE.format(name), literal=True).cast(pl.Float64)
 
 
@@ -166,17 +166,17 @@ def check_grades(name: str, min_rel: float, max_rel: float) -> None:
 
 
 def share(*, min_rel: float, max_rel: float, dcg: Discounted = "log2", **_: object) -> pl.Expr:
-    """The gain of a document, as a share of that of the highest grade."""
+    """Gain of a document, as a share of that of the highest grade."""
     grade = gain().clip(min_rel, max_rel) - min_rel
     # The highest gain as a column: Polars divides by a constant by multiplying with its reciprocal.
     return of_grade(grade, dcg) / of_grade(0 * grade + float(max_rel - min_rel), dcg)
 
 
 def leapt(continuation: pl.Expr, usual: Usual, outcome: Outcome) -> Any:
-    """The expected gain where the position and the gain there decide: from one document with a gain to the next.
+    """Expected gain where the position and the gain there decide: from one document with a gain to the next.
 
-    Between them the chances are those of a list without gains. A document at i that makes the chance C of c leaves that
-    list behind: what is read below i is C / c times as much.
+    Between them the probabilities are those of a list without gains. A document at i that changes the probability c to
+    C leaves that list behind: the reading below i is scaled by C / c.
     """
     if not reads(continuation, "gained"):
         return outcome(total(usual.reached * MET), 0 * GAIN.sum() + usual.read)
@@ -187,13 +187,13 @@ def leapt(continuation: pl.Expr, usual: Usual, outcome: Outcome) -> Any:
 
 
 def gaps(depth: int) -> pl.Expr:
-    """The gain down to each document, and the position of the following one."""
+    """Cumulated gain down to each document, and the position of the following one."""
     following = AT.shift(-1, fill_value=depth + 1.0).alias("following")
     return pl.struct(AT, GAIN, MET, GAIN.cum_sum().alias("cumulated"), following)
 
 
 def passed(continuation: pl.Expr, usual: Usual, passing: Passing) -> pl.Expr:
-    """The shares of readers from each document to the next, over positions that gain nothing more."""
+    """Shares of readers from each document to the next, over positions without gains."""
     so_far, following = (pl.element().struct.field(name) for name in ("cumulated", "following"))
     chance = chance_at(continuation, AT, GAIN, so_far)
     still, more = passing(so_far, AT, following)
@@ -207,7 +207,7 @@ def passed(continuation: pl.Expr, usual: Usual, passing: Passing) -> pl.Expr:
 
 
 def arrived(outcome: Outcome) -> Any:
-    """The expected gain where what was gained before decides, from document to document."""
+    """Expected gain where the cumulated gain decides, from document to document."""
     onwards, read, reached, above = (pl.element().struct.field(n) for n in ("onwards", "read", "reached", "above"))
     arrives = onwards.cum_prod().shift(1, fill_value=1.0)
     # Of the first document, whom most readers reach after the fewest positions.
@@ -216,7 +216,7 @@ def arrived(outcome: Outcome) -> Any:
 
 
 def steadily(continuation: pl.Expr, so_far: pl.Expr, place: pl.Expr, following: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    """Passing by the same chance everywhere: a power, and the sum of a geometric series."""
+    """Passing with a constant probability: a power, and the sum of a geometric series."""
     chance = chance_at(continuation, GAIN * 0, so_far)
     # 0 / 0 where all go on, unless both are a little more; 1 - exp(x) is lost to rounding for a small x, tanh is not.
     exponent = (following - place - 1) * chance.log().clip(LOG_OF_ZERO, -TINY)
@@ -231,17 +231,17 @@ def patiently(head_start: float, so_far: pl.Expr, place: pl.Expr, following: pl.
 
 
 def inverse_squares(x: pl.Expr) -> pl.Expr:
-    """The sum of 1 / x^2 from x on, in steps of 1: 16 terms, and the others by the formula of Euler and Maclaurin."""
+    """Sum of 1 / y^2 over y = x, x + 1, ...: 16 terms, and the others by the Euler-Maclaurin formula."""
     z = 1 / (x + 16)
     beyond = z + z**2 * (1 / 2 + z * (1 / 6 - z**2 * (1 / 30 - z**2 * (1 / 42 - z**2 * (1 / 30 - z**2 * (5 / 66))))))
     return sum(((1 / (x + i)) ** 2 for i in range(15, -1, -1)), beyond)
 
 
 def positions(depth: int) -> pl.Expr:
-    """The gain at each position, from the gains of documents."""
+    """Gain at each position, from the gains of documents."""
     position = pl.int_range(1, depth + 1)
     index = AT.search_sorted(position, side="right")
-    # A position has the gain of the document just found there; the one before the first gains nothing.
+    # A position has the gain of the document found there; the one before the first gains nothing.
     gains, met = (pl.lit(0.0).append(field) for field in (GAIN, MET))
     new = index != index.shift(1, fill_value=0)
     return pl.struct(
@@ -253,6 +253,6 @@ def positions(depth: int) -> pl.Expr:
 
 
 def walked(outcome: Outcome) -> Any:
-    """The expected gain where the position and what was gained before decide: from position to position."""
+    """Expected gain where the position and the cumulated gain decide: from position to position."""
     arrives = pl.element().struct.field("chance").cum_prod().shift(1, fill_value=1.0)
     return outcome(total(arrives * MET), total(arrives))

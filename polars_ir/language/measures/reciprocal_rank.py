@@ -12,16 +12,16 @@ from polars_ir.language.words import discounted, if_relevant, or_zero, rank, rel
 
 
 def reciprocal_rank_under_ties(*, k: int | None = None, rel: float = 1, **_: object) -> pl.Expr:
-    """Expected reciprocal rank: 1 / (a + j) times the chance that the first relevant document is at j, added up.
+    """Expected reciprocal rank: 1 / (a + j) times the probability that the first relevant document is at j, summed.
 
-    Only the highest score of relevant documents matters. With r of them among its n documents the chance is r / n at
-    j = 1, and (n - r - j + 2) / (n - j + 1) times that of the place above at the others.
+    Only the highest score of relevant documents matters. With r of them among its n documents the probability is r / n
+    at j = 1, and below (n - r - j + 2) / (n - j + 1) times that of the place above.
     """
     is_first = relevant(rel) & ties.within(k) & (ties.above(rel) == 0)
     before, n, r = ties.higher, ties.tied, ties.beside(rel)
     # n - j + 1 at the j-th place. A document alone has the chance 1 at its place, and no list: each takes its time.
     left = pl.int_ranges(n, pl.when(is_first & (n > 1)).then(n - ties.places(k)), -1)
-    # The first of the factors is (n - r + 1) / n; what stands before the sum puts that right.
+    # The first of the factors is (n - r + 1) / n; the term before the sum corrects that.
     chances = ((left - r + 1) / left).list.eval(pl.element().cum_prod())
     tied = r / (n - r + 1) * (chances / (before + n + 1 - left)).list.sum()
     value = pl.when(n > 1).then(tied).otherwise(1 / (before + 1)).filter(is_first).first()

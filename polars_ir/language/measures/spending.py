@@ -1,7 +1,7 @@
-"""The total gain and the costs of the readers of a user model: the other outputs of C/W/L.
+"""Total gain and costs of the readers of a user model: the other outputs of C/W/L.
 
-The model is given by its continuation, as to `user_model`: that of RBP is `pl.lit(p)`, and that of INST with T = 1
-`((ir.place + 1 - ir.cumulated) / (ir.place + 2 - ir.cumulated)) ** 2`.
+The model is given by its continuation, as to `user_model`: RBP's is `pl.lit(p)`, and INST's with T = 1 `((ir.place + 1
+- ir.cumulated) / (ir.place + 2 - ir.cumulated)) ** 2`.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ COST = Option(
 
 
 def in_all(met: Any, _read: Any) -> Any:
-    """The gain that readers meet down to where they stop."""
+    """Gain that readers meet down to where they stop."""
     return met
 
 
 def cost_in_all(met: Any, read: Any) -> Any:
-    """The costs of readers who spend 1 at each position, and the further costs of the documents there."""
+    """Costs of readers who spend 1 at each position, and the further costs of the documents there."""
     return read + met
 
 
 def cost_of_one(met: Any, read: Any) -> Any:
-    """The cost of a position to readers."""
+    """Cost of a position to readers."""
     return 1 + met / read
 
 

@@ -1,4 +1,4 @@
-"""Measures of a reader who goes on from one position to the next by chance: each is one line, its continuation.
+"""Measures of a reader who goes on from one position to the next at random: each is one line, its continuation.
 
 Conventions (C/W/L; cwl_eval computes the same)
     * A continuation C is the chance that a reader goes on from a position to the next: an expression of `place`,
@@ -55,7 +55,7 @@ def of_readers(
     monotone: bool = False,
     **parameters: Option,
 ) -> Callable[[Callable[P, pl.Expr | Outputs]], Callable[P, pl.Expr]]:
-    """Register a measure of what readers gain, a document its share of the highest grade."""
+    """Register a measure of readers' gains, with a document's share of the highest grade as its gain."""
     return measure(
         name,
         bounds=bounds,

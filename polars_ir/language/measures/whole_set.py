@@ -81,7 +81,7 @@ def set_recall(*, rel: float = 1) -> pl.Expr:
 
 
 def harmonic_mean(weight: float, rel: float) -> pl.Expr:
-    """The F measure of set precision and set recall, of this weight; computed as in trec_eval, to the last bit."""
+    """F measure of set precision and set recall, of this weight; computed as in trec_eval, to the last bit."""
     n_hits = hits(None, rel)
     of_retrieved, of_relevant = n_hits / n_retrieved, n_hits / n_relevant(rel)
     mean = (weight + 1) * of_retrieved * of_relevant / (weight * of_retrieved + of_relevant)
@@ -111,7 +111,7 @@ def set_f_measure(*, rel: float = 1, beta: float = 1) -> pl.Expr:
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1", "d9"]}, ir.set_f_measure()).row(0)
     ('q', 0.5)
     """
-    # The square of the root of a number is that number but for its last digit.
+    # The square of the root of a number is that number except for its last digit.
     return harmonic_mean(float(f"{beta**2:.15g}"), rel)
 
 

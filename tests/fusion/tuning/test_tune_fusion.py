@@ -244,13 +244,13 @@ def test_shapley_values_are_the_mean_gain_over_all_orders():
     [
         (lambda: ir.tune_fusion(PYDOCS.runs, PYDOCS.qrels, grid=[[1, 2]]), "must be as many as runs"),
         (lambda: ir.tune_fusion(PYDOCS.runs, PYDOCS.qrels, missing="none"), "missing must be one of 'skip', 'zero'"),
-        (lambda: ir.tune_fusion(PYDOCS.runs, PYDOCS.qrels, depth=0), "depth must be a whole number from 1 on"),
+        (lambda: ir.tune_fusion(PYDOCS.runs, PYDOCS.qrels, depth=0), "depth must be a whole number, 1 or more"),
         (
             lambda: ir.contribution(PYDOCS.runs, PYDOCS.qrels, cost={"bm25": "?", "chargrams": 1, "tfidf": 1}),
             "must be a dict with a number for each",
         ),
         (lambda: ir.contribution(PYDOCS.runs, PYDOCS.qrels, missing="none"), "missing must be one of 'skip', 'zero'"),
-        (lambda: ir.complementarity(PYDOCS.runs, PYDOCS.qrels, depth=0), "depth must be a whole number from 1 on"),
+        (lambda: ir.complementarity(PYDOCS.runs, PYDOCS.qrels, depth=0), "depth must be a whole number, 1 or more"),
         (lambda: ir.complementarity(PYDOCS.runs, PYDOCS.qrels, rel="high"), "rel must be a number"),
     ],
 )
