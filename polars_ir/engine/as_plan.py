@@ -1,4 +1,4 @@
-"""The judged relation as a plan, for LazyFrames and for large runs with few judgments: ids are joined as they are.
+"""The judged relation as a plan, for LazyFrames and for large runs with few judgments: ids are joined unchanged.
 
 Conventions
     * The data of a LazyFrame are its collector's: what is wrong with them is found by the plan itself, which fails.
@@ -35,21 +35,21 @@ from polars_ir.language.words import place, text
 #: The small side must be the hash table: left to choose, Polars takes the run, and all the memory there is.
 SMALL_RIGHT: Any = {"coalesce": False, "build_side": "force_right"}
 
-#: The columns that ranking gives a document.
+#: The columns that ranking adds to a document.
 RANKS = ("rank", "n_higher", "n_tied")
 
-#: The strategies for the judged relation: tables in memory by number; a plan that counts the rows above each judged
-#: one, ranks the whole run, or parts the queries by their judgments; none where the run holds its grades.
+#: Strategies for the judged relation: tables in memory by number; a plan that counts the rows above each judged one,
+#: ranks the whole run, or splits the queries by their judgments; none where the run holds its grades.
 Strategy = Literal["by number", "by counting", "by sorting", "by depth", "labelled"]
 
-#: The number of a ranking's judgments, by which `_met_twice` searches a LazyFrame.
+#: Number of a ranking's judgments, by which `_met_twice` searches a LazyFrame.
 JUDGED = "polars_ir: judged"
 
 DUPLICATE_JUDGMENTS = "the qrels give a document of a query more than once; keep the highest grade of each"
 
 
 def is_small(pair: RunAndQrels, needs: Needs) -> bool:
-    """True for tables in memory so small that to number their rows takes longer than to rank them all in one plan.
+    """True for tables in memory so small that numbering their rows takes longer than ranking them all in one plan.
 
     Columns that are made of the judgments are kept with prepared ones, by number.
     """
@@ -67,7 +67,7 @@ def plan_relation(pair: RunAndQrels, qrels: CanonicalFrame, needs: Needs, strate
         run = _condensed(run, qrels)
     documents = pool(qrels) if "judged_elsewhere" in needs.columns else None
     if strategy == "by sorting":
-        # Of a small run all documents are ranked, where the join with the judgments drops those of other queries.
+        # Of a small run all documents are ranked; the join with the judgments drops those of other queries.
         queries = None if is_small(pair, needs) and not whole else qrels
         read = needs.read_of([*RANKS, *(pair.extra_columns if needs.unjudged else [])])
         ranks = by_sorting(run, queries, read)
@@ -103,8 +103,8 @@ def _met_twice(pair: RunAndQrels, qrels: CanonicalFrame) -> pl.Expr:
 
 
 def _by_depth(run: CanonicalFrame, qrels: CanonicalFrame, documents: pl.LazyFrame | None) -> pl.LazyFrame:
-    """Ranks by counting, and by sorting of queries with many judgments: the plan parts them when it runs."""
-    # Both parts read the judgments, and so the one search for duplicates that these wait for.
+    """Ranks by counting, and by sorting for queries with many judgments: the plan splits them when it runs."""
+    # Both branches read the judgments, and so the one search for duplicates that they wait for.
     rows = searched(qrels.all_columns(), run).cache()
     deep = pl.len().over(qrels.keys) >= tuning.TUNING.deep
     # Null meets no document, but the streaming engine would not search the run for wrong rows, joined with nothing.
@@ -115,7 +115,7 @@ def _by_depth(run: CanonicalFrame, qrels: CanonicalFrame, documents: pl.LazyFram
 
 
 def _condensed(run: CanonicalFrame, qrels: CanonicalFrame) -> CanonicalFrame:
-    """The run without its unjudged documents, and those of negative grade; rows of a plan that are wrong stay in it."""
+    """The run without its unjudged documents, and those of negative grade; invalid rows of a plan stay in it."""
     document = qrels.document
     judged = qrels.select("relevance", *document).filter(pl.col("relevance") >= 0)
     if run.eager:
@@ -127,7 +127,7 @@ def _condensed(run: CanonicalFrame, qrels: CanonicalFrame) -> CanonicalFrame:
 
 
 def _judgments(qrels: CanonicalFrame, needs: Needs, run: CanonicalFrame) -> pl.LazyFrame:
-    """The judgments with their places in the ideal rankings; a LazyFrame is searched for bad rows on the way."""
+    """The judgments with their places in the ideal rankings; a LazyFrame is searched for invalid rows on the way."""
     rankings = [*qrels.keys, *qrels.per]
     judgments = qrels.all_columns()
     if needs.whole or "ideal_rank" in needs.columns:
@@ -150,9 +150,9 @@ def _judgments(qrels: CanonicalFrame, needs: Needs, run: CanonicalFrame) -> pl.L
 def by_sorting(
     run: CanonicalFrame, qrels: CanonicalFrame | None, columns: list[str], *, search: bool = True
 ) -> pl.LazyFrame:
-    """The `RANKS`, and other columns, of every retrieved document of the queries of `qrels`, found by ranking them all.
+    """`RANKS`, and other columns, of every retrieved document of the queries of `qrels`, found by ranking them all.
 
-    Where another part of the plan searches the run for wrong rows, this one need not read what is no judged query's.
+    Where another branch of the plan searches the run for invalid rows, this one need not read rows of unjudged queries.
     """
     keys, tie = run.keys, POSITION if POSITION in run.columns else None
     others = list(itertools.filterfalse(RANKS.__contains__, columns))
@@ -173,7 +173,7 @@ def by_sorting(
 def by_counting(
     run: CanonicalFrame, qrels: CanonicalFrame, documents: pl.LazyFrame | None = None, *, search: bool = True
 ) -> pl.LazyFrame:
-    """The rank of every retrieved document that is judged, or is one of some `documents`, by counting those above it.
+    """Rank of every retrieved document that is judged, or is one of some `documents`, by counting those above it.
 
     Three passes over the run, each a streaming join with a small right side: for the judged documents that the run
     holds (hits), for the rows with at least the score of a hit, and for the documents with that very score. Each
@@ -189,7 +189,7 @@ def by_counting(
     # With more judgments the tables of hashes take as long as they save.
     sparse = by_steps and run.rows >= limits.sparse * qrels.rows
     hits = _hits(run, qrels, documents, sparse=sparse)
-    # As a part of what is cached: else this pass would share the scan with the last one, which has to wait for others.
+    # Cached together: else this pass would share the scan with the last one, which has to wait for others.
     hits = (searched(hits, run) if search else hits).pipe(_known, by_steps=by_steps)
     above = _above(run, hits, hit, sparse=sparse).pipe(_known, by_steps=by_steps)
     tied = hits.join(above.filter(pl.col("n_tied") > 1), on=hit, how="semi").pipe(_known, by_steps=by_steps)
@@ -216,7 +216,7 @@ def _known(plan: pl.LazyFrame, *, by_steps: bool) -> pl.LazyFrame:
 
 
 def _hits(run: CanonicalFrame, qrels: CanonicalFrame, documents: pl.LazyFrame | None, *, sparse: bool) -> pl.LazyFrame:
-    """The rows of the run whose documents are judged for their query or, of the judged queries, are among `documents`.
+    """Rows of the run whose documents are judged for their query or, for judged queries, are among `documents`.
 
     Each has the number of its judgment in `hit`, which is cheaper to group by than ids. The ids of a hit come from the
     right side: a string of the left one is a view that keeps its chunk of the run.
@@ -239,12 +239,12 @@ def _hits(run: CanonicalFrame, qrels: CanonicalFrame, documents: pl.LazyFrame | 
 
 
 def _numbered(name: str, ids: pl.LazyFrame) -> pl.LazyFrame:
-    """Ids with their numbers, and as hits have them; in a fixed order, since a plan can be run several times."""
+    """Ids with their numbers, and as matches have them; in a fixed order, since a plan can be run several times."""
     return ids.with_columns(pl.all().name.prefix("hit_")).with_row_index(name)
 
 
 def _above(run: CanonicalFrame, hits: pl.LazyFrame, hit: list[str], *, sparse: bool) -> pl.LazyFrame:
-    """The number of documents with a higher score than each hit, and of those with the same."""
+    """Number of documents with a higher score than each match, and number of those with the same."""
     hit_keys = [f"hit_{key}" for key in run.keys]
     score, hit_score = pl.col("score"), pl.col("hit_score")
     rows = run.select(*run.keys, "score")
@@ -262,6 +262,6 @@ def _above(run: CanonicalFrame, hits: pl.LazyFrame, hit: list[str], *, sparse: b
 def pool(qrels: CanonicalFrame) -> pl.LazyFrame:
     """The documents judged for any query, and null where nothing was judged for one.
 
-    Null meets no document, but joined with nothing at all the run would not be read, nor its wrong rows be found.
+    Null meets no document, but joined with nothing at all the run would not be read, nor its invalid rows found.
     """
     return qrels.select(*qrels.by, "doc_id").unique()

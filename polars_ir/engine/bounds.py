@@ -1,4 +1,4 @@
-"""Bounds of a measure: the judged relation under judgments that could be made of the unjudged documents."""
+"""Bounds of a measure: the judged relation under possible judgments of the unjudged documents."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Judging(NamedTuple):
     highest: float | None = None
 
     def applied(self, relation: pl.LazyFrame, keys: list[str], by: Sequence[str]) -> pl.LazyFrame:
-        """The judged relation with unjudged documents, had they been judged so; judgments are apart `by` some keys."""
+        """The judged relation with unjudged documents under this judging; `by` are keys of judgments."""
         grade, rank = pl.col("relevance"), pl.col("rank")
-        # A row without a rank says that the query was judged, and nothing found.
+        # A row without a rank records that the query was judged, and nothing found.
         unjudged = grade.is_null() & rank.is_not_null()
         relevant = rank >= self.first if self.last is None else rank.is_between(self.first, self.last)
         return relation.with_columns(
@@ -35,13 +35,13 @@ class Judging(NamedTuple):
         ).with_columns(ideal_rank=grade.rank("ordinal", descending=True).over(keys))
 
     def within(self, deepest: int) -> Judging:
-        """The same judging of rankings that are no deeper, in the form that a judging of all or of none has."""
+        """The equivalent judging of rankings no deeper than this, in the form of one of all documents or of none."""
         if self.first > deepest:
             return NONE_RELEVANT
         return self._replace(last=None) if self.last is not None and self.last >= deepest else self
 
     def _grade(self, by: Sequence[str]) -> pl.Expr:
-        """The grade of a document judged relevant."""
+        """Grade of a document judged relevant."""
         if self.highest is not None:
             return pl.lit(self.highest)
         highest = pl.col("relevance").max()
@@ -54,7 +54,7 @@ NONE_RELEVANT = Judging(1, 0)
 
 
 def judgings(call: MeasureCall | None, ties: Ties = "doc_id") -> list[Judging]:
-    """The judgings of the unjudged documents that tell how low and how high a measure can be.
+    """Judgings of the unjudged documents that show how low and how high a measure can be.
 
     One that only ever rises with the grades is lowest where none is relevant, and highest where all are. For others,
     the same judgment can do the opposite on the two sides of the cutoff.
@@ -94,7 +94,7 @@ def _highest(arguments: Mapping[str, Any]) -> float | None:
 def with_bounds(result: pl.LazyFrame, values: list[pl.LazyFrame], keys: list[str]) -> pl.LazyFrame:
     """The result with the lowest and the highest value of measures under several judgings, and of their own, by `keys`.
 
-    A measure that tells judged documents from unjudged ones can be outside of what judging these leads to.
+    A measure that distinguishes judged documents from unjudged ones can lie outside of these values.
     """
     schema = {name: dtype for frame in values for name, dtype in frame.collect_schema().items()}
     measured = [name for name, dtype in schema.items() if name not in keys and dtype != pl.String]

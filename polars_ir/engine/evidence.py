@@ -1,7 +1,7 @@
-"""Groups of evidence, any document of which will do, and documents that stand in several groups.
+"""Groups of evidence, any document of which suffices, and documents that belong to several groups.
 
 Conventions: a group is a subtopic of the query or, where judgments have none, a relevant document by itself. To
-measures of documents a document of several groups is one, with its highest grade: the row in which it has this.
+measures of documents a document of several groups is one, with its highest grade: the row that has this grade.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import polars as pl
 from polars_ir.language.kinds import GROUP
 from polars_ir.language.words import text
 
-#: True of one row of each document, that of its highest grade; and the place of the document in the ideal ranking.
+#: True for one row of each document, that of its highest grade; and the place of the document in the ideal ranking.
 FIRST, IDEAL = "polars_ir: first", "polars_ir: ideal_rank"
 
 

@@ -21,10 +21,10 @@ from polars_ir.language.cover import Cover, parameters_of
 from polars_ir.language.words import text
 
 #: Gains this close to the best one, relative to it, are tied with it: they are sums of products, which rounding moves
-#: by some 1e-16 (0.1 + 0.2 + 0.7 is not 0.7 + 0.2 + 0.1), and which of them is the largest then would be chance.
+#: by some 1e-16 (0.1 + 0.2 + 0.7 is not 0.7 + 0.2 + 0.1), so that the largest would be chance.
 ROUNDING = 1e-12
 
-#: The most places that are filled in one plan: each makes it deeper, and from some 1000 on Polars runs out of stack.
+#: Maximum number of places filled in one plan: each makes it deeper, and at some 1000 Polars runs out of stack.
 DEEPEST = 100
 
 
@@ -70,7 +70,7 @@ def _places(judgments: pl.LazyFrame, column: str, keys: list[str], *, eager: boo
 
 
 def _covering(judgments: pl.LazyFrame, cover: Cover, keys: list[str]) -> pl.LazyFrame:
-    """A row for every subtopic that a document covers, with numbers in the place of ids."""
+    """A row for every subtopic that a document covers, with numbers instead of ids."""
     needed = dict.fromkeys([*keys, "doc_id", "subtopic", *([cover.weights] if cover.weights else []), "relevance"])
     covering = (
         judgments.select(*needed)
@@ -102,7 +102,7 @@ def _filled(places: pl.DataFrame, alpha: float, k: int | None) -> pl.DataFrame:
 
 
 def _with_place(places: pl.LazyFrame, alpha: float, place: int) -> pl.LazyFrame:
-    """One more place filled, in every query, and the rest of the need for the subtopics that it covers."""
+    """One more place filled, in every query, and the remaining need for the subtopics that it covers."""
     added = pl.col("worth").sum().over("document")
     best = pl.col("added").max().over("query") * (1 - ROUNDING)
     first = pl.col("document").filter("tied").max().over("query")

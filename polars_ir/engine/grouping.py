@@ -29,7 +29,7 @@ def grouped_with_bounds(
     undefined: float | None,
     marks: Mapping[str, pl.Expr],
 ) -> pl.LazyFrame:
-    """As `grouped`, with the lowest and highest values of the measures, each under the judgings it calls for."""
+    """As `grouped`, with the lowest and highest values of the measures, each under its own judgings."""
     judged: dict[Judging, list[ResolvedMeasure]] = {}
     keys, values = ranking_keys(relation, pair), []
     in_memory = RANKING in keys
@@ -37,10 +37,10 @@ def grouped_with_bounds(
     for measure in measures:
         ranges = (judging.within(deepest) if deepest else judging for judging in judgings(measure.call, needs.ties))
         for judging in dict.fromkeys(ranges):
-            # Where no unjudged document is relevant, these have the values that they have.
+            # Where no unjudged document is relevant, these have their actual values.
             if not (judging == NONE_RELEVANT and undefined == 0 and reads_only_relevant(measure)):
                 judged.setdefault(judging, []).append(measure)
-    # To join by a number is cheaper than by ids, but the rankings of several judges become one.
+    # Joining by a number is cheaper than by ids, but the rankings of several judges become one.
     ids = [RANKING] if in_memory and not pair.splits else pair.run.keys
     ranked = reordered(relation, pair.keys, needs.ties)
     result = grouped(ranked, pair, measures, undefined, marks, ids=[*ids, *pair.run.keys])
@@ -65,17 +65,17 @@ def grouped(
     relevant_only: bool = False,
     ids: Sequence[str] = (),
 ) -> pl.LazyFrame:
-    """A row per system and query, with the measures and, as marks, whether something is true of any of its rows.
+    """A row per system and query, with the measures and flags: whether something is true of any of its rows.
 
     With `relevant_only` the relation holds no more than measures that read only relevant documents need. `ids` are the
-    columns that name a row; without them, those of system and query.
+    columns that identify a row; without them, those of system and query.
     """
     ids = list(dict.fromkeys(ids or pair.run.keys))
     expressions = {measure.name: measure.expression for measure in measures}
     others = [mark.any().alias(name) for name, mark in (marks or {}).items()]
     keys, rankings = ranking_keys(relation, pair), None
     if ALIKE in relation.collect_schema():
-        # Of rankings with the same rows one is grouped, and the others take its values.
+        # One of several identical rankings is grouped, and the others take its values.
         rankings = relation.filter(_begins_ranking()).select(ALIKE, *ids)
         relation = relation.filter(pl.col(ALIKE) == pl.col(RANKING))
     elif RANKING in keys:
@@ -117,7 +117,7 @@ def _apart(
 
 
 def _makes_numbers(measure: ResolvedMeasure) -> bool:
-    """True for a measure of the catalogue of which no argument is an expression: it makes numbers of any grades."""
+    """True for a measure of the catalogue without expressions as arguments: it makes numbers of any grades."""
     info = CATALOG.get(measure.call.measure) if measure.call else None
     if measure.call is None or info is None or not info.ours:
         return False
@@ -143,7 +143,7 @@ def _check_types(
 
 
 def _relevant(relation: pl.LazyFrame, pair: RunAndQrels) -> pl.LazyFrame:
-    """The rows of relevant documents, and one or more of each ranking, judge and subtopic, so that none is lost."""
+    """Rows of relevant documents, and one or more of each ranking, judge and subtopic, so that none is lost."""
     per = pair.qrels.per if pair.qrels else ()
     first = pl.struct(RANKING, *per).is_first_distinct() if per else _begins_ranking()
     return relation.filter((pl.col("relevance") > 0) | first)
@@ -151,7 +151,7 @@ def _relevant(relation: pl.LazyFrame, pair: RunAndQrels) -> pl.LazyFrame:
 
 def _begins_ranking() -> pl.Expr:
     """True for a row of another ranking than the row before."""
-    # Rows mostly stand by ranking, and a look at the row before costs a tenth of one at all of them.
+    # Rows mostly come by ranking, and comparing with the row before costs a tenth of comparing all of them.
     ranking = pl.col(RANKING)
     return ranking.ne_missing(ranking.shift())
 
@@ -162,7 +162,7 @@ def ranking_keys(relation: pl.LazyFrame, pair: RunAndQrels) -> list[str]:
 
 
 def _schema(result: pl.LazyFrame, relation: pl.LazyFrame, expressions: Mapping[str, pl.Expr]) -> pl.Schema:
-    """The schema of the result; a `MeasureError` for a measure that the columns' types do not allow."""
+    """Schema of the result; a `MeasureError` for a measure that the columns' types do not allow."""
     try:
         return result.collect_schema()
     except pl.exceptions.PolarsError:

@@ -30,13 +30,13 @@ from polars_ir.engine.run_and_qrels import RunAndQrels, search_duplicates, syste
 from polars_ir.errors import DataError
 from polars_ir.language.words import place
 
-#: The number of a ranking, a column of the relation that is cheaper to group by than ids.
+#: Number of a ranking, a column of the relation that is cheaper to group by than ids.
 RANKING = "polars_ir: ranking"
 
-#: The number of the first ranking of a query that has the same rows: many systems retrieve nothing judged for it.
+#: Number of the first identical ranking of a query: many systems retrieve nothing judged for it.
 ALIKE = "polars_ir: alike"
 
-#: The rows of a table in Polars, and the numbers of its rows, are fewer.
+#: Maximum row count of a table in Polars, and of row numbers.
 MOST_ROWS = 2**32 - 1
 
 
@@ -44,7 +44,7 @@ MOST_ROWS = 2**32 - 1
 class Judgments:
     """Judgments in memory, the number of each one's query, and the ids of queries by their numbers.
 
-    `per` is the column that distinguishes several judgments of a document, if there are any.
+    `per` is the column that distinguishes several judgments of a document, if any.
     """
 
     rows: pl.DataFrame
@@ -58,7 +58,7 @@ class Judgments:
     ) -> Judgments:
         """Judgments with their queries numbered, which some columns distinguish.
 
-        With `relevant_only` without those of documents judged not relevant, but for one, so that no query or judge is
+        With `relevant_only` without those of documents judged not relevant, except one, so that no query or judge is
         lost.
         """
         row_runs = RowRuns.of(rows, keys)
@@ -66,7 +66,7 @@ class Judgments:
         queries = ids.unique(maintain_order=True)
         query = row_runs.spread(numbers_of(ids, queries))
         if len(row_runs.starts) > len(queries):
-            # So the relation stands by ranking, too, and is grouped without a hash of each row.
+            # So the relation is sorted by ranking, too, and is grouped without a hash of each row.
             order = in_order(query)
             rows, query = rows[order], query[order]
         if relevant_only:
@@ -84,7 +84,7 @@ class Judgments:
 
 @dataclass(frozen=True)
 class Rankings:
-    """The rows of a run, of which query and of which ranking each is, and the ids by their numbers.
+    """Rows of a run, the query and the ranking of each, and the ids by their numbers.
 
     The ranking of a system for a query has the number `system * queries + query`.
     """
@@ -106,7 +106,7 @@ class Rankings:
     ) -> Rankings:
         """The rows with some queries, or with all; the systems are those of the rows unless they are passed.
 
-        The `keys` are those of rankings, of which some are `of_systems`, and the others of queries.
+        `keys` are those of rankings; some are `of_systems`, and the others of queries.
         """
         row_runs = RowRuns.of(rows, keys)
         ids = row_runs.ids(rows, list(itertools.filterfalse(of_systems.__contains__, keys)))
@@ -150,7 +150,7 @@ class RowRuns:
         return cls(number, starts_of(number))
 
     def ids(self, rows: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
-        """The ids of the runs, in some columns of the rows."""
+        """Ids of the runs, in some columns of the rows."""
         if len(columns) == 1:
             return rows[columns[0]][self.starts]
         return rows.select(columns)[self.starts].to_struct("ids")
@@ -164,7 +164,7 @@ class RowRuns:
 
 
 def starts_of(numbers: pl.Series) -> pl.Series:
-    """The rows whose number is another than that of the row before."""
+    """True for rows whose number differs from that of the row before."""
     return (~repeats(numbers)).arg_true()
 
 
@@ -174,23 +174,23 @@ def repeats(column: pl.Series) -> pl.Series:
 
 
 def filled(value: int | None, length: int, dtype: pl.DataType | None = None) -> pl.Series:
-    """A value so many times."""
+    """A value repeated n times."""
     return _one(value, dtype or pl.UInt32()).new_from_index(0, length)
 
 
 @functools.cache
 def _one(value: int | None, dtype: pl.DataType) -> pl.Series:
-    # To make a Series of a list takes longer than to repeat its value.
+    # Making a Series of a list takes longer than repeating its value.
     return pl.Series([value], dtype=dtype)
 
 
 def row_numbers(height: int) -> pl.Series:
-    """The numbers of so many rows."""
+    """The numbers of n rows."""
     return pl.int_range(height, dtype=pl.UInt32, eager=True)
 
 
 def numbers_of(ids: pl.Series, known: pl.Series) -> pl.Series:
-    """The places of ids among some that are known, each once; null for one that is not."""
+    """Places of ids among known ones, each once; null for an unknown id."""
     numbers = row_numbers(len(known))
     if ids.equals(known):
         return numbers
@@ -201,7 +201,7 @@ def numbers_of(ids: pl.Series, known: pl.Series) -> pl.Series:
 def places(rankings: Rankings, wanted: pl.Series, *, by_id: bool) -> pl.DataFrame:
     """`rank`, `n_higher` and `n_tied` of the rows with some numbers.
 
-    Documents of one tie group stand by their ids as text, falling; without `by_id` as the rows do.
+    Documents of one tie group are ordered by their ids as text, falling; without `by_id` as the rows are.
     """
     rows, ranking, score = rankings.rows, rankings.ranking, rankings.rows["score"]
     at, starts = wanted, starts_of(ranking)
@@ -226,13 +226,13 @@ def places(rankings: Rankings, wanted: pl.Series, *, by_id: bool) -> pl.DataFram
 
 
 def _stand_in_order(ranking: pl.Series, score: pl.Series, starts: pl.Series) -> bool:
-    """True where rows stand by ranking, with falling scores; `starts` are the first rows of the rankings."""
+    """True where rows are sorted by ranking, with falling scores; `starts` are the first rows of the rankings."""
     rising = (score.slice(1) > score.head(-1)) & repeats(ranking).slice(1)
     return not rising.any() and ranking[starts].n_unique() == len(starts)
 
 
 def _order(ranking: pl.Series, score: pl.Series) -> pl.Series:
-    """The numbers of the rows by ranking, with scores falling, equal ones as they stand."""
+    """Numbers of the rows by ranking, with scores falling, equal ones in their order."""
     rows = pl.DataFrame({"ranking": ranking, "score": score, "row": row_numbers(len(ranking))})
     row = pl.col("row").sort_by("score", descending=True, maintain_order=True)
     return rows.select(row.over("ranking", mapping_strategy="explode")).to_series()
@@ -256,7 +256,7 @@ def _tie_groups(ranking: pl.Series, score: pl.Series, wanted: pl.Series, ids: pl
 
 
 def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> pl.DataFrame:
-    """The judged relation with `RANKING`, and of its columns those that are read.
+    """The judged relation with `RANKING`, and those of its columns that are read.
 
     Each column is gathered from the judgments, or from the rows of the run that the relation holds (`kept`). Each row
     of the relation has a number for that: `judgment`, that of its judgment, and `kept_row`, that of its row among
@@ -338,7 +338,7 @@ def _alike(
 
 
 def _systems(pair: RunAndQrels) -> pl.Series:
-    """The systems of a dict, also those whose run is empty."""
+    """Systems of a dict, also those whose run is empty."""
     systems = systems_of(pair.run, pair.systems).collect(engine="in-memory")
     return systems.to_series() if len(pair.systems) == 1 else systems.select(pair.systems).to_struct("ids")
 
@@ -349,7 +349,7 @@ def _columns(names: Sequence[str], ids: pl.Series) -> dict[str, pl.Series]:
 
 
 def _matches(run: Rankings, judgments: Judgments) -> pl.DataFrame:
-    """The numbers of the rows whose documents are judged, and of the judgments: `row` and `judgment`."""
+    """Numbers of the rows whose documents are judged, and of the judgments: `row` and `judgment`."""
     known = pl.DataFrame({"query": judgments.query, "doc_id": judgments.rows["doc_id"]})
     rows = pl.DataFrame({"query": run.query, "doc_id": run.rows["doc_id"]}).with_row_index("row")
     if rows.height >= tuning.TUNING.prefiltered:
@@ -401,6 +401,6 @@ def _rows(
 
 
 def in_order(numbers: pl.Series) -> pl.Series:
-    """The rows by their numbers, equal ones as they stand."""
+    """The rows by their numbers, equal ones in their order."""
     rows = pl.DataFrame({"number": numbers, "row": row_numbers(len(numbers))})
     return rows.sort("number", maintain_order=True)["row"]

@@ -1,4 +1,4 @@
-"""The needs of the measures of a call: the columns of the judged relation that their expressions name."""
+"""Needs of the measures of a call: the columns of the judged relation that their expressions name."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from polars_ir.language.names import ResolvedMeasure
 from polars_ir.language.ties import is_count, is_weights, with_counts, with_weights
 from polars_ir.language.words import Ties
 
-#: The columns that the judged relation can always give a measure.
+#: Columns that the judged relation can always give a measure.
 RELATION = ("run", "query_id", "doc_id", "relevance", *MADE)
 
-#: The columns that are read whatever the measures are.
+#: Columns that are read by any measure.
 ALWAYS = frozenset({"query_id", "relevance", "rank"})
 
-#: Those by which the documents of a tie are put in another order.
+#: Columns by which the documents of a tie are reordered.
 OF_TIES = ("doc_id", "n_higher", "n_tied")
 
 
@@ -86,11 +86,11 @@ class Needs(NamedTuple):
     by: tuple[str, ...] = ()
 
     def read_of(self, columns: list[str]) -> list[str]:
-        """Those of some columns that may be read."""
+        """The given columns that may be read."""
         return columns if self.whole else list(filter(self.columns.__contains__, columns))
 
     def reads_only_judged(self, systems: Sequence[str]) -> bool:
-        """True where measures read of a run no more than the places of judged documents."""
+        """True where measures read nothing of a run but the places of judged documents."""
         others = (*systems, "n_retrieved", "judged_elsewhere")
         return not (self.whole or self.unjudged) and self.columns.isdisjoint(others)
 
@@ -119,7 +119,7 @@ def needs_of(
     unjudged: bool = False,
     by: Sequence[str] = (),
 ) -> Needs:
-    """The needs of measures under some options; columns of the run, which only a pair of tables has, add to them."""
+    """Needs of measures under some options; columns of the run, which only a pair of tables has, add to them."""
     columns = {column for measure in measures for column in measure.expression.meta.root_names()}
     if any(map(is_within, columns)):
         _check_budgets(measures, ties, judged_only=judged_only)
@@ -130,7 +130,7 @@ def needs_of(
     return Needs(
         kind=kind,
         per=kind.part or judges,
-        # At best and at worst the unjudged documents of a tie stand between those that were: all are needed.
+        # At best and at worst the unjudged documents of a tie lie between judged ones: all are needed.
         unjudged=unjudged or ("judged_elsewhere" in columns and ties in ("best", "worst")),
         ties=ties,
         judged_only=judged_only,
@@ -151,7 +151,7 @@ def _check_budgets(measures: Sequence[ResolvedMeasure], ties: Ties, *, judged_on
 
 
 def reads_only_relevant(measure: ResolvedMeasure) -> bool:
-    """True for a measure to which a document judged not relevant is as an unjudged one."""
+    """True for a measure that treats a document judged not relevant as an unjudged one."""
     info = CATALOG.get(measure.call.measure) if measure.call else None
     if measure.call is None or info is None or info.reads_nonrelevant:
         return False
@@ -174,7 +174,7 @@ def _kinds(measures: Sequence[ResolvedMeasure]) -> dict[Kind, list[str]]:
 
 
 def has_parts(qrels: object) -> bool:
-    """True of judgments with a column of subtopics."""
+    """True for judgments with a column of subtopics."""
     if qrels is None or isinstance(qrels, Mapping):
         return False
     schema = to_polars("qrels", qrels, column="relevance").collect_schema()

@@ -1,4 +1,4 @@
-"""Preference judgments: which documents a judge prefers to which, and where a run puts the two.
+"""Preference judgments: the documents that a judge prefers to others, and the places of both in a run.
 
 Conventions
     * A judge compares the documents of a group by the levels they have in it: a higher level is preferred, equal
@@ -23,19 +23,19 @@ from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.rules import check_duplicates
 from polars_ir.language.words import PREFERENCE, text
 
-#: The numbers of documents that the judge finds relevant and not relevant, and of those of them that were retrieved.
+#: Numbers of documents that the judge finds relevant and not relevant, and of those of them that were retrieved.
 OF_JUDGE = ("n_relevant", "n_relevant_retrieved", "n_nonrelevant", "n_nonrelevant_retrieved")
 
 #: All columns of the relation of preferences, beside its keys.
 RELATION = ("judge", *PREFERENCE, "n_judges", "nonrelevant_place", *OF_JUDGE)
 
-#: The most pairs, which take some 70 bytes each: those of an order of 14,142 documents.
+#: Maximum number of pairs, which take some 70 bytes each: those of an order of 14,142 documents.
 MOST_PAIRS = 100_000_000
 
 
 @dataclass(frozen=True)
 class Preferences:
-    """The preferences of judges, and the documents they judged.
+    """Preferences of judges, and the documents they judged.
 
     `documents` has one row per `query_id`, `judge` and `doc_id`, with whether the judge finds the document `relevant`,
     and its number, `judgment`. `pairs` has one row per preference of a judge, the numbers of `preferred` and `other`,
@@ -48,7 +48,7 @@ class Preferences:
 
 
 def preferences_of(table: CanonicalFrame) -> Preferences:
-    """The preferences of judges and those implied; an error where those of a judge contradict each other."""
+    """Preferences of judges and those implied; an error where those of a judge contradict each other."""
     rows, judge = table.all_columns().collect(engine="in-memory"), [*table.keys, "judge"]
     check_duplicates("qrels", rows, [*judge, "group", "doc_id"], table.names)
     relevant = pl.col("relevance") > 0
@@ -56,12 +56,12 @@ def preferences_of(table: CanonicalFrame) -> Preferences:
     _check_relevance(rows, documents, table)
     documents = documents.drop("always").with_row_index("judgment")
 
-    # Levels are paired before documents, so that none of the many pairs is made that are no preference.
+    # Levels are paired before documents, so that no pair is made that is no preference.
     numbered = rows.join(documents, on=[*judge, "doc_id"])
     levels = numbered.drop_nulls("relevance").group_by(*judge, "group", "relevance").agg("judgment")
     levels = levels.sort(*judge, "group", "relevance").with_row_index("level")
     lower = pl.int_ranges(pl.col("level").min().over(*judge, "group"), "level", dtype=pl.UInt32)
-    # One group orders its documents completely: nothing follows from it but what it says.
+    # One group orders its documents completely, and implies nothing more.
     levels = levels.with_columns(lower=lower, partial=pl.col("group").n_unique().over(judge) > 1)
     size = pl.col("judgment").list.len().cast(pl.Int64)
     _check_number(levels.select((size * (size.cum_sum().over(*judge, "group") - size)).sum()).item())
@@ -154,14 +154,14 @@ def _check_number(pairs: int) -> None:
 
 
 def _of_levels(levels: pl.DataFrame, some: pl.Expr) -> pl.DataFrame:
-    """The pairs of documents, those of some levels preferred to those of the levels below."""
+    """Pairs of documents, those of some levels preferred to those of the levels below."""
     pairs = levels.filter(some).select("judgment", "lower").explode("lower", empty_as_null=False)
     pairs = pairs.select(preferred="judgment", other=levels["judgment"].gather(pairs["lower"]))
     return pairs.explode("preferred", empty_as_null=False).explode("other", empty_as_null=False)
 
 
 def _with_implied(pairs: pl.DataFrame, documents: pl.DataFrame, table: CanonicalFrame) -> pl.DataFrame:
-    """The pairs, and those that follow: of a over b and b over c, that of a over c.
+    """The pairs, and those implied: a over b and b over c imply a over c.
 
     The documents below one are the bits of a number, complete once those of all documents below it are: a closure is
     no expression, and a join of pairs with themselves makes n^3 / 6 rows of an order of n documents.
@@ -210,7 +210,7 @@ def _below(pairs: pl.DataFrame, own: Sequence[int]) -> list[int]:
             waiting[better] -= 1
             if not waiting[better]:
                 complete.append(better)
-    # What waits still is in a cycle, or above one.
+    # Documents still waiting are in a cycle, or above one.
     changed = [place for place, n in waiting.items() if n]
     while changed:
         place = changed.pop()
@@ -223,7 +223,7 @@ def _below(pairs: pl.DataFrame, own: Sequence[int]) -> list[int]:
 
 
 def _comparing(pairs: pl.DataFrame, documents: pl.DataFrame, table: CanonicalFrame) -> pl.Series:
-    """The number of judges who prefer one of the two documents of a pair to the other."""
+    """Number of judges who prefer one of the two documents of a pair to the other."""
     # The same number for a document of a query, whoever judged it, looked up by the number of the judgment.
     of_query = documents.select(pl.struct(table.document).rank("dense")).to_series()
     first, second = (of_query.gather(pairs[role]) for role in ("preferred", "other"))

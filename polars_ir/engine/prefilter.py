@@ -1,8 +1,8 @@
-"""Rows that a join would drop, left out before it: a look into a table of hashes costs a fraction of the join.
+"""Rows that a join would drop, left out before it: a lookup in a table of hashes costs a fraction of the join.
 
 The table has many more slots than there are entries, and the hash of a row's values is its slot. Rows can share a slot
-with an entry that is not theirs, so that some stay that the join has to drop: no result hangs on the hashes. But equal
-values hash alike only in columns of one dtype.
+with an entry that is not theirs, so that some stay that the join has to drop: no result depends on the hashes. But
+equal values have equal hashes only in columns of one dtype.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ def reaches(columns: Sequence[str], score: str, floors: pl.DataFrame) -> pl.Expr
 
 
 def _size(entries: pl.DataFrame) -> int:
-    """The number of slots, a power of two."""
+    """Number of slots, a power of two."""
     return 1 << (tuning.TUNING.slots * entries.height).bit_length()
 
 
 def _slot(columns: Sequence[str], size: int) -> pl.Expr:
-    """The slot of some columns' values, each with a seed of its own, or equal values would cancel out."""
+    """Slot of some columns' values, each with a seed of its own, or equal values would cancel out."""
     hashes = (pl.col(column).hash(seed) for seed, column in enumerate(columns))
     return reduce(xor, hashes) & (size - 1)

@@ -14,7 +14,7 @@ POSITION = "polars_ir: position"
 
 
 def tie_counts(keys: list[str]) -> dict[str, pl.Expr]:
-    """The numbers of documents with a higher score and with the same."""
+    """Number of documents with a higher score, and with the same."""
     higher = pl.col("score").rank("min", descending=True).over(keys) - 1
     return {"n_higher": higher, "n_tied": pl.len().over(*keys, "score")}
 

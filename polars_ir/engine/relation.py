@@ -70,9 +70,9 @@ def plan_of(run: Any, qrels: Any, measures: Sequence[ResolvedMeasure], needs: Ne
 
 
 def relate(pair: RunAndQrels, needs: Needs) -> pl.LazyFrame:
-    """The judged relation of a pair, in canonical columns; `reordered` sees to ties at best and at worst.
+    """The judged relation of a pair, in canonical columns; `reordered` handles ties at best and at worst.
 
-    Of tables in memory it is known already, with `RANKING`; the rest is a plan.
+    For tables in memory it is known already, with `RANKING`; the rest is a plan.
     """
     if pair.qrels is None:
         return labelled_relation(pair.run, needs)
@@ -95,7 +95,7 @@ TIED = (
 
 
 def labelled_relation(run: CanonicalFrame, needs: Needs) -> pl.LazyFrame:
-    """The judged relation; without ids, and with ties in the order of the input, equal scores stand as the rows do."""
+    """The judged relation; without ids, and with ties in input order, equal scores keep the order of rows."""
     by_id = needs.ties != "input" and not run.numbered
     rows = (run if by_id or run.eager else with_position(run)).all_columns()
     if not run.eager:
@@ -131,12 +131,12 @@ def labelled_relation(run: CanonicalFrame, needs: Needs) -> pl.LazyFrame:
 
 
 def _unlike_in_ties(keys: list[str], columns: list[str]) -> pl.Expr:
-    """True of documents that share their score and differ in a column that a measure can read."""
+    """True for documents that share their score and differ in a column that a measure can read."""
     return pl.any_horizontal(pl.col(column).n_unique().over(*keys, "score") > 1 for column in columns)
 
 
 def placed_rows(plan: pl.LazyFrame, keys: Sequence[str], *, by_id: bool) -> pl.LazyFrame:
-    """The rows of a frame in memory, with the number of their ranking and their places in it."""
+    """Rows of a frame in memory, with the number of their ranking and their places in it."""
     rows = plan.collect(engine="in-memory")
     rankings = Rankings.of(rows, keys, keys[:-1], rows["query_id"].unique())
     placed = places(rankings, row_numbers(rows.height), by_id=by_id)
@@ -152,9 +152,9 @@ def _with_judgments(relation: pl.LazyFrame, left_out: pl.LazyFrame, keys: list[s
 def _plan(pair: RunAndQrels, needs: Needs, judgments: Judgments | None) -> Plan:
     """The fastest strategy, or the one of least memory, with the reason; results do not depend on it.
 
-    By number where run and judgments are in memory, unless they are small, or the run is so large, and so few of it is
-    judged, that to count is faster than to number its rows. Otherwise by a plan: by sorting of small tables, where it
-    ranks the whole run anyway, or many documents of a query are judged, and else by counting.
+    By number where run and judgments are in memory, unless they are small, or the run is so large and so sparsely
+    judged that counting is faster than numbering its rows. Otherwise by a plan: by sorting for small tables, where it
+    ranks the whole run anyway, or where many documents of a query are judged, and else by counting.
     """
     if pair.qrels is None:
         return Plan("labelled", "the run holds its grades, so that nothing is joined")
@@ -162,10 +162,10 @@ def _plan(pair: RunAndQrels, needs: Needs, judgments: Judgments | None) -> Plan:
         return Plan("by sorting", f"all is in memory, in fewer than {tuning.TUNING.small:,} rows")
     if judgments is None:
         return _plan_of_plans(pair.qrels, _ranked_whole(needs))
-    # Where a document judged not relevant is as an unjudged one, its judgment is not read; a plan reads all of them.
+    # Where a document judged not relevant counts as unjudged, its judgment is not read; a plan reads all of them.
     read = "judgments of relevant documents" if needs.relevant_only else "judgments"
     whole, counting = _ranked_whole(needs), _by_judgments(judgments.rows.height, len(judgments.queries), read)
-    # What one judge left unjudged is unjudged in the ranking as that judge sees it, which numbers do not tell.
+    # What one judge left unjudged is unjudged in the ranking as that judge sees it, which numbers do not record.
     if pair.splits and (needs.unjudged or "judged_elsewhere" in needs.columns):
         reason = f"the unjudged documents are read for each {pair.splits[0]!r}"
         return Plan("by sorting" if whole else counting.strategy, reason)
@@ -182,7 +182,7 @@ def _plan_of_plans(qrels: CanonicalFrame, ranked_whole: str | None) -> Plan:
         queries = qrels.select(*qrels.keys).select(pl.struct(qrels.keys).n_unique()).collect(engine="in-memory")
         strategy, reason = _by_judgments(qrels.rows, int(queries.item()))
         return Plan(strategy, f"the run is not in memory, and {reason}")
-    # A parted plan would make a greedy ranking once for each part.
+    # A split plan would make a greedy ranking once for each branch.
     if qrels.per:
         return Plan("by counting", f"the judgments are a plan, with several of a document by {qrels.per[0]!r}")
     return Plan("by depth", "the judgments are a plan, and those of a query are not counted before it runs")
@@ -197,7 +197,7 @@ def _by_judgments(judgments: int, queries: int, read: str = "judgments") -> Plan
 
 
 def _ranked_whole(needs: Needs) -> str | None:
-    """The reason for which all documents of a run are ranked, if there is one."""
+    """The reason for ranking all documents of a run, if there is one."""
     if needs.unjudged:
         return "the unjudged documents are read"
     if needs.judged_only:
@@ -216,7 +216,7 @@ def _plan_of_few(pair: RunAndQrels, counting: Plan, judgments: Judgments) -> Pla
     length, of_query = _rows_together(run), judgments.rows.height / max(len(judgments.queries), 1)
     if length < limits.together:
         return counting._replace(reason=f"{counting.reason}, and the rows of a query do not stand together")
-    # Rows that stand together by query are numbered without a look at each, and ranked without a sort.
+    # Contiguous rows of a query are numbered without a look at each, and ranked without a sort.
     if length <= limits.short * of_query:
         return Plan("by number", f"all is in memory, and a ranking has {limits.short} rows or fewer for each judgment")
     if of_query < limits.numbered and run.rows >= limits.streaming_rows:
@@ -241,7 +241,7 @@ def _judgments(pair: RunAndQrels, needs: Needs) -> Judgments | None:
 
 
 def _rows_together(run: CanonicalFrame) -> float:
-    """The number of rows of a ranking that stand together, on average, by the first rows."""
+    """Mean number of contiguous rows of a ranking, by the first rows."""
     first = run.select(*run.keys).head(10_000).collect(engine="in-memory")
     return first.height / max(len(RowRuns.of(first, run.keys).starts), 1)
 
@@ -265,7 +265,7 @@ def _of_preferences(
     pair = align(run, documents.collect(), by=needs.by)
     check_columns(pair, measures, needs, of_relation=OF_PREFERENCES)
     ranks = reordered(relate(pair, Needs(ties=needs.ties)), pair.keys, needs.ties)
-    # Ids of the two sides may have met in another type.
+    # Ids of the two sides may have been cast to another type.
     ids = (pl.col(column).cast(pair.run.dtypes[column]) for column in table.document)
     preferences = replace(preferences, documents=preferences.documents.with_columns(ids))
     if pair.run.eager:
@@ -275,14 +275,14 @@ def _of_preferences(
     return pair, relate_pairs(preferences, ranks, pair.keys, table.keys)
 
 
-#: The relations of kinds of judgments that are not documents and grades.
+#: Relations of kinds of judgments that are not documents and grades.
 RELATIONS: Mapping[str, Callable[[Any, Any, Sequence[ResolvedMeasure], Needs], tuple[RunAndQrels, pl.LazyFrame]]] = {
     "preferences": _of_preferences
 }
 
 
 def collect_checked(pair: RunAndQrels, result: pl.LazyFrame) -> pl.DataFrame:
-    """The result of a plan; rows that it finds wrong become an error, which shows those in memory."""
+    """The result of a plan; invalid rows become an error, which shows those in memory."""
     small = pair.run.eager and pair.rows < tuning.TUNING.streaming_rows
     kind = MeasureError if pair.run.eager else DataError
     try:

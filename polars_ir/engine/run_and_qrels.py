@@ -63,7 +63,7 @@ class RunAndQrels:
         )
 
     def kept(self, key: tuple[Hashable, ...], make: Callable[[], T]) -> T:
-        """The result of `make`, of the judgments alone; of those that are prepared it is made once."""
+        """The result of `make`, of the judgments alone; computed once for prepared judgments."""
         if self.prepared is None or self.qrels is None:
             return make()
         return self.prepared.kept((*key, self.qrels.per, self.qrels.by), make)
@@ -105,7 +105,7 @@ def _checked(qrels: PreparedJudgments, per: str | None, by: Sequence[str]) -> Ca
 
 
 def _each_once(qrels: CanonicalFrame) -> CanonicalFrame:
-    """Judgments of documents, of one with several subtopics that of its highest grade."""
+    """Judgments of documents; for one with several subtopics, its highest grade."""
     part = None if qrels.per else find("qrels", "subtopic", [name for name in qrels.columns if name not in qrels.names])
     if part is None or not could_be("subtopic", qrels.dtypes[part]):
         return qrels
@@ -168,7 +168,7 @@ def with_twice(run: CanonicalFrame) -> pl.LazyFrame:
 
 
 def searched(rows: pl.LazyFrame, run: CanonicalFrame) -> pl.LazyFrame:
-    """The rows of a part of a plan, which fails for a run, itself a plan, that gives a document of a query twice."""
+    """Rows of a branch of a plan, which fails for a run, itself a plan, that gives a document of a query twice."""
     if run.eager:
         return rows
     return guard(rows.join(with_twice(run), how="cross"), pl.col(TWICE), f"{run.repeated}; validate shows which").drop(
@@ -186,7 +186,7 @@ def retrieves_judged(pair: RunAndQrels) -> bool:
 
 
 def systems_of(run: CanonicalFrame, keys: Sequence[str] = ("run",)) -> pl.LazyFrame:
-    """The systems there are, by some keys of a run; those of a dict are there for any other key."""
+    """The systems, by some keys of a run; those of a dict exist for any other key."""
     if run.systems is None or "run" not in keys:
         return run.select(*keys).unique()
     systems = pl.LazyFrame({"run": run.systems})
@@ -195,7 +195,7 @@ def systems_of(run: CanonicalFrame, keys: Sequence[str] = ("run",)) -> pl.LazyFr
 
 
 def of_systems(rows: pl.LazyFrame, pair: RunAndQrels, *, answered: bool = False) -> pl.LazyFrame:
-    """The rows of systems that were run, by the judgments of a day on that day; or of queries that they `answered`."""
+    """Rows of systems that were run, by the judgments of a day on that day; or of queries that they `answered`."""
     parts = pair.run.keys[:-1]
     if answered:
         # The run itself says which queries it answers: a condensed list can be empty.

@@ -9,23 +9,23 @@ from dataclasses import dataclass
 class Tuning:
     """The thresholds between plans."""
 
-    #: Rows in memory, of run and judgments, from which it is faster to number them than to sort the run by one plan.
+    #: Row count in memory, of run and judgments, at which numbering becomes faster than sorting the run by one plan.
     small: int = 10_000
 
-    #: Judgments a query from which a plan is faster if it ranks the whole run than if it counts the rows above each
+    #: Judgments per query at which a plan becomes faster by ranking the whole run than by counting the rows above each
     #: judged one.
     deep: int = 24
 
-    #: Judgments a query from which a large run in memory whose queries stand together is joined by row number; below
-    #: this that saves little time and takes more memory. A run in no order is joined so from `deep` on, one of fewer
-    #: rows than `counted` always.
+    #: Judgments per query at which a large run in memory with contiguous queries is joined by row number; below this
+    #: that saves little time and takes more memory. An unordered run is joined so at `deep` or more, one of fewer rows
+    #: than `counted` always.
     numbered: int = 8
 
-    #: Rows of a ranking that stand together, on average, from which the rows of a query are said to do so.
+    #: Mean number of contiguous rows of a ranking at which the rows of a query count as contiguous.
     together: int = 4
 
-    #: Rows of a ranking for each judgment of its query, up to which it is faster to number them all than to count, in
-    #: runs of any size whose queries stand together: counting joins nearly as many rows as there are.
+    #: Rows of a ranking per judgment of its query, up to which numbering them all is faster than counting, in runs of
+    #: any size with contiguous queries: counting joins nearly as many rows as there are.
     short: int = 32
 
     #: Rows of a run that are searched for duplicates whole. Of a larger one, one in `sampled` of the ids is, which
@@ -34,28 +34,29 @@ class Tuning:
     searched_rows: int = 1_000_000
     sampled: int = 64
 
-    #: Rows of a run in memory from which, with fewer judgments, it is faster to count by steps if its queries are not
-    #: together. Where they are, it takes less memory with `streaming_rows`.
+    #: Row count in memory of a run at which, with fewer judgments, counting by steps becomes faster if its queries are
+    #: not contiguous. Where they are, it takes less memory with `streaming_rows`.
     counted: int = 200_000
 
-    #: Rows in memory from which the streaming engine is faster than the in-memory one.
+    #: Row count in memory at which the streaming engine becomes faster than the in-memory one.
     streaming_rows: int = 500_000
 
-    #: Rows for each judgment, of a run that is counted, from which most of them are left out before anything is joined;
-    #: with fewer that costs what it saves.
+    #: Rows per judgment, of a run that is counted, at which most of them are left out before anything is joined; with
+    #: fewer that costs what it saves.
     sparse: int = 16
 
-    #: Rows in memory from which those that match no judgment are left out before they are joined with them.
+    #: Row count in memory at which rows that match no judgment are left out before they are joined.
     prefiltered: int = 20_000
 
-    #: Rows in memory, of run and judgments, from which measures that read only relevant documents are grouped apart.
+    #: Row count in memory, of run and judgments, at which measures that read only relevant documents are grouped
+    #: separately.
     apart: int = 100_000
 
-    #: Rankings for each one that has the same rows as another, up to which each kind is grouped once.
+    #: Rankings for each one with the same rows as another, up to which identical ones are grouped once.
     alike: int = 8
 
-    #: Slots of a table of hashes for each entry, at least, and less than twice as many: more let fewer rows through,
-    #: and fewer stay in the processor's cache.
+    #: Minimum slots of a table of hashes per entry; at most twice as many: more let fewer rows through, and fewer stay
+    #: in the processor's cache.
     slots: int = 16
 
 

@@ -1,4 +1,4 @@
-"""Errors and warnings: problems as data, said in the words of the caller that a call came by."""
+"""Errors and warnings: problems as data, worded for the caller's interface."""
 
 from polars_ir.errors.caller import (
     Code as Code,

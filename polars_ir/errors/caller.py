@@ -1,4 +1,4 @@
-"""Who calls, and how a problem is worded for them: with frames of Polars, pandas or Spark, or from the command line.
+"""The caller's interface, and the wording of a problem for it: Polars, pandas or Spark frames, or the command line.
 
 Conventions: an error holds data (which argument it is about, what is wrong with it, what to do, as code for each
 caller). The caller turns it into a sentence: a parameter is an option of the command line, a table is a file there, and
@@ -144,7 +144,7 @@ class Setting(NamedTuple):
 class Fix(NamedTuple):
     """An advice: words, and the code that does it; `without_code` has other words for where no code can be typed.
 
-    `without_by` is the advice of a call that takes no `by`, which names what tells rankings apart.
+    `without_by` is the advice of a call that takes no `by`, the option that names keys of rankings.
     """
 
     words: str
@@ -154,7 +154,7 @@ class Fix(NamedTuple):
 
 
 class Caller(NamedTuple):
-    """Who calls: the kind of their frames, and their names of parameters and tables."""
+    """An interface: the kind of its frames, and its names of parameters and tables."""
 
     kind: Literal["polars", "pandas", "spark", "shell"] = "polars"
     names: Mapping[str, str] = {}
@@ -184,7 +184,7 @@ class Caller(NamedTuple):
         return f"{fix.words}." if code is None else f"{fix.words}: {code}."
 
     def code(self, fix: Fix) -> str | None:
-        """The code of an advice, as it is typed here; None where no code can be typed."""
+        """The code of an advice, as typed here; None where no code can be typed."""
         if not isinstance(fix.code, Code) or self.kind == "shell":
             return None
         own = {"pandas": fix.code.pandas, "spark": fix.code.spark}.get(self.kind)
@@ -193,21 +193,21 @@ class Caller(NamedTuple):
         return code.replace("per_query", self.name("per_query").partition(" ")[0])
 
 
-#: Callers with frames of other libraries, by the module of these.
+#: Interfaces with frames of other libraries, by the module of these.
 FRAMES = {"pandas": Caller("pandas"), "pyspark": Caller("spark")}
 
-#: Who made the call that is under way.
+#: The interface of the current call.
 _CALLER: ContextVar[Caller] = ContextVar("polars_ir: caller")
 
 
 def caller() -> Caller:
-    """Who made the call that is under way: by default a program with Polars frames."""
+    """The interface of the current call: by default a program with Polars frames."""
     return _CALLER.get(Caller())
 
 
 @contextmanager
 def called_from(who: Caller) -> Iterator[None]:
-    """Word errors and warnings for a caller meanwhile."""
+    """Word errors and warnings for an interface meanwhile."""
     token = _CALLER.set(who)
     try:
         yield

@@ -1,8 +1,8 @@
 """The errors of the package, one exception for each kind of problem, and its warnings.
 
-Conventions: a message says what was wanted, what came and what to do, in that order, and shows the first offending
-rows or names. Every kind is an `IRError`, and an `IRError` is a `ValueError`. What several callers say is built here;
-what one says stands there.
+Conventions: a message says what was wanted, what came and what to do, in that order, and shows the first offending rows
+or names. Every kind is an `IRError`, and an `IRError` is a `ValueError`. Messages of several callers are built here,
+those of one where they are raised.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import polars as pl
 from polars_ir.errors.caller import Code, Fix, caller, option
 from polars_ir.errors.names import LONGEST_PATH, closest, nearest, quoted, shown
 
-#: The most offending rows or ids that a message shows.
+#: Most offending rows or ids that a message shows.
 SHOWN = 5
 
 
 class Message(BaseException):
-    """The message of an error or a warning, as data; its text is in the words of the caller that the call came by."""
+    """The message of an error or a warning, as data; its text is worded for the interface of the call."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Message(BaseException):
 
 
 class IRError(Message, ValueError):
-    """Something in the input or the call can not be evaluated; the message says what, where and what to do.
+    """Something in the input or the call cannot be evaluated; the message says what, where and what to do.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class IRError(Message, ValueError):
 
 
 class IRWarning(Message, UserWarning):
-    """The call has a result, but probably not the one that was meant."""
+    """The call has a result, but probably an unintended one."""
 
 
 class InputTypeError(IRError):
@@ -118,7 +118,7 @@ class InputTypeError(IRError):
 
 
 class ColumnError(IRError):
-    """A column that is needed is missing, or two columns could be it."""
+    """A required column is missing, or two columns could be it."""
 
     @classmethod
     def missing(
@@ -150,7 +150,7 @@ class ColumnError(IRError):
 
     @classmethod
     def ambiguous(cls, table: str, role: str, candidates: Sequence[str]) -> ColumnError:
-        # The one that is called as it is meant stays.
+        # The one with the intended name stays.
         dropped = next(name for name in reversed(candidates) if name != role)
         fix = Fix("Rename one, or drop it", Code.dropping(table, [dropped]), without_code="Keep one of them")
         return cls(f"has {len(candidates)} columns that could be {role!r}: {quoted(candidates)}.", about=table, fix=fix)

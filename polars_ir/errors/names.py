@@ -7,10 +7,10 @@ import functools
 import re
 from collections.abc import Iterable
 
-#: The most characters of a message, and of a file's path in it.
+#: Most characters of a message, and of a file's path in it.
 LONGEST, LONGEST_PATH = 4000, 400
 
-#: The part of a URL before its host: a user, and a password or a token.
+#: The component of a URL before its host: a user, and a password or a token.
 _USER = re.compile(r"(?<=://)[^/\s'\"]*@")
 
 #: A parameter of a URL, up to its value; those of signed URLs are all that it takes to read the file.
@@ -52,7 +52,7 @@ def shown(text: str, longest: int = LONGEST) -> str:
 TAKEN = re.compile(r"\*|\^.*\$|polars_ir:.*", re.DOTALL)
 OF_PLANS = "'*', '^...$' and what begins with 'polars_ir:' have a meaning in plans"
 
-#: The most names that a message lists; the number of others follows.
+#: Most names that a message lists; the number of others follows.
 LISTED = 30
 
 
@@ -94,7 +94,7 @@ INTENTS = {
 
 
 def intended(name: str) -> list[str]:
-    """The functions that do what a name says, as it is typed behind `ir.`; none for a name that says nothing.
+    """The functions that do what a name says, as typed after `ir.`; none for an unknown name.
 
     >>> intended("ttest"), intended("Worst"), intended("ndgc")
     (['compare'], ['hardest', 'diff'], [])

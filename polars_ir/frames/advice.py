@@ -1,4 +1,4 @@
-"""Errors for a table whose columns do not fit, and the advice in them: it may be of another kind, or lack a column."""
+"""Errors for a table whose columns do not fit, with advice: it may be of another kind, or lack a column."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from polars_ir.frames import guesses
 from polars_ir.frames.roles import RELEVANT, RETRIEVED, ROLE_OF, ROLES, TEXT, could_be, find
 from polars_ir.language.names import column_of
 
-#: The most distinct text grades for which the error suggests a mapping.
+#: Most distinct text grades for which the error suggests a mapping.
 MOST_WORDS = 12
 
 
@@ -22,7 +22,7 @@ def without(
     schema: Mapping[str, pl.DataType],
     frame: pl.DataFrame | pl.LazyFrame | None = None,
 ) -> ColumnError:
-    """The error for a table that lacks columns of some roles; `names` has those of others. One advice is for all."""
+    """The error for a table that lacks columns of some roles; `names` has the others. One advice covers all."""
     if error := mistaken(table, needed[0], names, schema):
         return error
     known = {role: (*ROLES[role].names, *(("rank",) if role == "score" else ())) for role in needed}
@@ -44,7 +44,7 @@ def _renaming(
     spare: Mapping[str, pl.DataType],
     frame: pl.DataFrame | pl.LazyFrame | None,
 ) -> Fix:
-    """The advice that gives all columns that are meant their names; places become ranks, and what is best low scores.
+    """Advice that renames all intended columns; places become ranks, and lowest-is-best numbers negative scores.
 
     Distances, grades or places renamed to scores would be ranked by, the worst first.
     """
@@ -83,7 +83,7 @@ def mistaken(table: str, role: str, names: Mapping[str, str], schema: Mapping[st
     lists = [
         name
         for name, dtype in schema.items()
-        # Of a CSV the lists are texts.
+        # In a CSV the lists are texts.
         if isinstance(dtype, (pl.List, pl.Array)) or (dtype == pl.String and fold(name) in (*RETRIEVED, *RELEVANT))
     ]
     if lists and "doc_id" not in names and role in ("query_id", "doc_id"):
@@ -93,7 +93,7 @@ def mistaken(table: str, role: str, names: Mapping[str, str], schema: Mapping[st
         return None
     others = {name: dtype for name, dtype in schema.items() if name not in names.values()}
     measures = [name for name, dtype in others.items() if dtype.is_numeric()]
-    # Documents may stand in a column of another name, unless all names are those of measures.
+    # Documents may be in a column of another name, unless all names are those of measures.
     documents = [] if any("@" in name for name in measures) else [n for n in others if could_be(role, others[n])]
     if table != "run" or not measures or documents or names.get("score") or names.get("rank"):
         return None
@@ -164,7 +164,7 @@ def not_labelled(schema: pl.Schema) -> ColumnError:
 
 
 def of_documents(table: str, columns: Sequence[str]) -> ColumnError:
-    """The error for a table of documents, whose scores and ranks are no measures, in the place of a per-query frame."""
+    """The error for a table of documents, whose scores and ranks are no measures, given as a per-query frame."""
     roles = ("doc_id", "score", "relevance")
     telling = [column for role in roles for column in columns if ROLE_OF.get(fold(column)) == role]
     telling += [column for column in columns if column == "ideal_rank"]
@@ -177,7 +177,7 @@ def of_documents(table: str, columns: Sequence[str]) -> ColumnError:
 def misfit(
     table: str, role: str, name: str, dtype: pl.DataType, frame: pl.DataFrame | pl.LazyFrame | None
 ) -> DtypeError:
-    """The error for a column whose dtype does not fit its role, and the code that makes one that does."""
+    """The error for a column whose dtype does not fit its role, and the code that makes a valid one."""
     if role not in ("score", "relevance"):
         wanted = "strings, integers, dates, times or Booleans"
         if role in ROLES:
@@ -215,7 +215,7 @@ def check_keys(
 
 
 def of_two_types(name: str, run: pl.DataType, qrels: pl.DataType) -> DtypeError:
-    """The error for a key of rankings that run and judgments have in columns of two types."""
+    """The error for a key of rankings whose type differs between run and judgments."""
     # A time has a day, and a day no time.
     of_run = isinstance(run, TEXT) or (isinstance(run, pl.Datetime) and qrels == pl.Date)
     side, dtype, wanted = ("run", run, qrels) if of_run else ("qrels", qrels, run)
@@ -235,7 +235,7 @@ def of_two_types(name: str, run: pl.DataType, qrels: pl.DataType) -> DtypeError:
 
 
 def _grades_of(table: str, name: str, texts: pl.Series | None, cast: Fix) -> Fix:
-    """The code that makes grades of texts: a cast, or where they are words a map."""
+    """Code that makes grades of texts: a cast, or for words a map."""
     if texts is None:
         return cast._replace(words="Make numbers of words by replace_strict; cast texts that hold numbers")
     words = texts.unique().sort()
@@ -262,7 +262,7 @@ def _scores_of(_table: str, _name: str, texts: pl.Series | None, cast: Fix) -> F
 
 
 def _as_id(table: str, name: str, dtype: pl.DataType, frame: pl.DataFrame | pl.LazyFrame | None) -> Fix:
-    """The code that makes ids of a column of another type, where its values are still those of ids."""
+    """Code that makes ids of a column of another type, where its values can identify."""
     column = f"pl.col({name!r})"
     if dtype.is_float() or dtype.is_decimal():
         return _of_floats(table, name, frame)
@@ -285,7 +285,7 @@ def _as_id(table: str, name: str, dtype: pl.DataType, frame: pl.DataFrame | pl.L
 
 
 def _of_floats(table: str, name: str, frame: pl.DataFrame | pl.LazyFrame | None) -> Fix:
-    """The code that makes whole numbers of ids, unless digits of them are lost."""
+    """Code that makes whole numbers of ids, unless they have lost digits."""
     # As text at once, 1.0 would be "1.0", which is no id of the other table.
     words = "Cast it to whole numbers, and these to text if the other table's ids are text"
     again = "Read the table again with these ids as text"
@@ -302,7 +302,7 @@ def _of_floats(table: str, name: str, frame: pl.DataFrame | pl.LazyFrame | None)
 
 
 def _of_lists(table: str, name: str, schema: Mapping[str, pl.DataType]) -> Fix:
-    """The code that gives each id of lists a row; those of a run with the scores beside them."""
+    """Code that gives each id of lists a row; those of a run with the scores beside them."""
     beside = [each for each, dtype in schema.items() if each != name and isinstance(dtype, (pl.List, pl.Array))]
     if table == "run" and not beside:
         return Fix("Give each document a row with its own score, or the lists alone, best first, as {query: [id]}")

@@ -1,4 +1,4 @@
-"""The columns of a run, of qrels or of a per-query frame under canonical names. Inputs are never changed."""
+"""Columns of a run, of qrels or of a per-query frame under canonical names. Inputs are never changed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from polars_ir.frames.table_types import FrameT, Table
 
 @dataclass(frozen=True)
 class CanonicalFrame:
-    """A run, qrels or a per-query frame (`about`), with the expressions that make its columns canonical ones.
+    """A run, qrels or a per-query frame (`about`), with the expressions that make its columns canonical.
 
     `sources` are frames that follow one another, each with its own expressions by canonical name. `select` builds a
     plan of just the columns that are needed: from one plan of all columns, shared by every pass over the run, the
@@ -69,7 +69,7 @@ class CanonicalFrame:
 
     @property
     def engine(self) -> Literal["in-memory", "streaming"]:
-        """The engine that collects a few of its rows: the rest of a LazyFrame is not to be kept meanwhile."""
+        """Engine that collects a few of its rows: the rest of a LazyFrame must not be kept meanwhile."""
         return "in-memory" if self.eager else "streaming"
 
     def select(self, *columns: str) -> pl.LazyFrame:
@@ -110,7 +110,7 @@ class CanonicalFrame:
 
     @property
     def repeated(self) -> str:
-        """The message of a plan that meets a document of a run twice."""
+        """Message of a plan that meets a document of a run twice."""
         return duplicates_of_a_plan(self.dtypes, [*self.names, *self.by])
 
     def guarded(self) -> CanonicalFrame:
@@ -122,7 +122,7 @@ class CanonicalFrame:
         )
 
     def checked(self, *rules: Rule, rows: pl.LazyFrame | None = None, names: Mapping[str, str] = {}) -> pl.LazyFrame:
-        """The rows of the table, or such that are made of it, of which none may be wrong by some rules.
+        """Rows of the table, or made of it, none of which may be invalid by some rules.
 
         In memory a `DataError` shows those that are; a plan fails for one. `names` are the user's for columns of ours.
         """
@@ -139,6 +139,6 @@ class CanonicalFrame:
 
 def may_repeat(keys: pl.LazyFrame) -> bool:
     """True if some rows in memory are the same, or only their hashes are."""
-    # Hashes tell in a third of the time that keys take.
+    # Comparing hashes takes a third of the time of comparing keys.
     hashes = keys.collect(engine="in-memory").hash_rows()
     return hashes.n_unique() < len(hashes)

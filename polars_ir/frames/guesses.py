@@ -1,4 +1,4 @@
-"""The column that is meant, by the words of its name and by its values; what they leave open is not guessed."""
+"""The intended column, by the words of its name and by its values; ambiguous ones are not guessed."""
 
 # ruff: noqa: SIM905  # words in a row are read at a glance, those in quotes are not
 
@@ -94,7 +94,7 @@ def only(names: Iterable[str]) -> str | None:
 
 
 def ids_meant(needed: Sequence[str], spare: Mapping[str, pl.DataType]) -> dict[str, str]:
-    """The columns of queries and of documents among those without a role, as far as their names tell."""
+    """The columns of queries and of documents among those without a role, as far as their names show."""
     could_hold = [name for name, dtype in spare.items() if could_be("doc_id", dtype)]
     could_hold = [name for name in could_hold if not words(name) & (PLACES | SCORES | LOW | GRADES)]
     of_role = {"query_id": QUERIES, "doc_id": DOCUMENTS}
@@ -125,7 +125,7 @@ class Value(NamedTuple):
 def value_meant(
     spare: Mapping[str, pl.DataType], frame: pl.DataFrame | pl.LazyFrame | None, keys: Sequence[str]
 ) -> Value | None:
-    """The column that ranks among those without a role, as far as its name and its places in memory tell."""
+    """The ranking column among those without a role, as far as its name and its places in memory show."""
     numbers = [name for name, dtype in spare.items() if dtype.is_numeric() and not words(name) & {"page", "pagerank"}]
     kinds = {name: _kind(name, frame, keys) for name in numbers}
     for kind in ("score", "low", "rank"):
@@ -161,14 +161,14 @@ def _are_places(frame: pl.DataFrame, name: str, keys: Sequence[str], *, gaps: bo
 
 
 class Lists(NamedTuple):
-    """The columns of a log with a row for each query: None for one that nothing tells."""
+    """Columns of a log with a row for each query: None for unrecognised ones."""
 
     query: str | None
     retrieved: str | None
     relevant: str | None
 
     def named(self) -> str:
-        """The arguments of `from_lists`, with `...` for a column that nothing tells."""
+        """The arguments of `from_lists`, with `...` for unrecognised columns."""
         return ", ".join(f"{role}={'...' if name is None else repr(name)}" for role, name in self._asdict().items())
 
 
@@ -177,7 +177,7 @@ def lists_meant(
 ) -> Lists:
     """The columns of a log by the words of their names, the relevant documents first; those `given` stay.
 
-    What is left beside one of relevant documents is what was retrieved; nothing tells relevant documents but a word.
+    The remaining list beside one of relevant documents is the retrieved one; only a word marks relevant documents.
     """
     query, retrieved, relevant = (given.get(role) for role in Lists._fields)
     free = [name for name in lists if name not in given.values() and name not in others]
@@ -201,7 +201,7 @@ def lists_meant(
 
 
 def _of_ids(names: Iterable[str]) -> str | None:
-    """The only one of some names that says that it holds ids, beside texts."""
+    """The only one of some names that marks ids, beside texts."""
     return only(name for name in names if words(name) & IDS)
 
 

@@ -1,4 +1,4 @@
-"""The order of ids: that which rows are known to have, and numbers by which texts are put in order faster."""
+"""Order of ids: the known order of rows, and numbers that sort texts faster."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import polars as pl
 #: Minimum number of rows for ordering texts by numbers.
 MANY = 10_000
 
-#: The first node of a plan that groups rows, and whether it takes them as they come.
+#: First node of a plan that groups rows, and whether it takes them as they come.
 GROUPED = re.compile(r'label="(sorted-)?group-by')
 
-#: The column of what orders ids.
+#: The column that orders ids.
 NUMBER = "polars_ir: number"
 
 
 def known_order(rows: pl.LazyFrame, keys: Sequence[str]) -> list[str]:
-    """The first keys that the rows of a plan rise by, as `set_sorted` says and Polars still knows: all, one or none.
+    """The first keys that a plan is sorted by, as `set_sorted` says and Polars still knows: all, one or none.
 
     By these it groups rows as they come, and else keeps all groups in memory.
     """
@@ -58,7 +58,7 @@ def numbered(rows: pl.DataFrame, ids: str) -> pl.DataFrame:
 
 
 def _shared_start(texts: pl.Series) -> str:
-    """The start of all texts: those between the first and the last in order begin as both do."""
+    """Common start of all texts: those between the first and the last in order share it."""
     return os.path.commonprefix([str(texts.min()), str(texts.max())])  # noqa: RUF071  # texts, and no paths
 
 
@@ -71,7 +71,7 @@ def _distinct(rows: pl.DataFrame, ids: str) -> pl.DataFrame:
         return rows
     numbers = rows.select(NUMBER, ids).unique().sort(NUMBER)
     alike = pl.col(NUMBER).is_in(several.implode())
-    # Ids of one number stand together in both orders.
+    # Ids of one number are contiguous in both orders.
     numbers = pl.concat([numbers.filter(~alike), numbers.filter(alike).sort(ids)]).sort(NUMBER, maintain_order=True)
     numbers = numbers.select(ids, pl.int_range(pl.len(), dtype=pl.UInt64).alias(NUMBER))
     return rows.drop(NUMBER).join(numbers, on=ids, maintain_order="left")

@@ -1,4 +1,4 @@
-"""The tables of judgments, by the kind that they are seen to be of."""
+"""Tables of judgments, by their recognised kind."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ TABLES: Mapping[str, Callable[..., CanonicalFrame]] = {
 
 
 def judgment_table(judgments: object, *, check: bool = True, by: Sequence[str] = ()) -> tuple[Kind, CanonicalFrame]:
-    """The kind that judgments are of, as their columns show, and their table."""
+    """The kind of judgments, by their columns, and their table."""
     frame = to_polars("qrels", judgments, column="relevance")
     schema = frame.collect_schema()
     could = {name for name, dtype in schema.items() if could_be("subtopic", dtype)}

@@ -45,7 +45,7 @@ class PreparedJudgments:
     """Judgments in memory, with the tables and numbers made of them; every function takes them as qrels."""
 
     def __init__(self, frame: pl.DataFrame) -> None:
-        # Polars can change a frame in place; a clone, which copies no values, stays as it is.
+        # Polars can change a frame in place; a clone, which copies no values, is unaffected.
         self.frame = frame.clone()
         self._made: dict[Hashable, Any] = {}
 
@@ -133,7 +133,7 @@ def message_of(error: BaseException) -> str:
 def collected(
     plan: pl.LazyFrame, engine: Literal["in-memory", "streaming"] = "in-memory", kind: type[IRError] = DataError
 ) -> pl.DataFrame:
-    """The rows of a plan; what its guards find wrong is raised as an error of a kind of ours."""
+    """The rows of a plan; what its guards find invalid is raised as one of our errors."""
     try:
         return plan.collect(engine=engine)
     except pl.exceptions.InvalidOperationError as error:
@@ -147,7 +147,7 @@ def collected(
 
 
 def holds_systems(value: Mapping[Any, Any]) -> bool:
-    """True of a mapping from systems to runs, not from queries to documents or from splits to their rows."""
+    """True for a mapping from systems to runs, not from queries to documents or from splits to their rows."""
     if is_hugging_face(value):
         return False
     for one in value.values():

@@ -12,7 +12,7 @@ from polars_ir.frames.roles import ROLE_OF, TEXT, TOPICS
 from polars_ir.language.measure import PARTS, of_part
 from polars_ir.language.names import column_of, sql_part
 
-#: The columns of the long form beside the keys: the measure, its value, and the parts that belong to it.
+#: Columns of the long form beside the keys: the measure, its value, and its companions.
 MEASURE, VALUE = "measure", "value"
 
 
@@ -57,7 +57,7 @@ def is_long(about: str, frame: pl.DataFrame | pl.LazyFrame) -> bool:
 
 
 def wide(about: str, frame: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
-    """The frame with a column for each measure, and for each of its parts that has values.
+    """The frame with a column for each measure, and for each of its companions that has values.
 
     A table has no order of rows: measures come by name, and rows by keys.
     """
@@ -91,7 +91,7 @@ def wide(about: str, frame: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
         of_parts.append(there if part == VALUE else there.drop_nulls(VALUE))
     _check_names(about, keys, of_parts)
     rows = pl.concat(of_parts).pivot(MEASURE, index=keys, values=VALUE, maintain_order=True)
-    # Each measure stands before its parts.
+    # Each measure precedes its companions.
     made = set(rows.columns)
     order = [name for column in names for name in (column, *(c(column, p) for p in PARTS for c in (sql_part, of_part)))]
     in_order = [key for key in keys if not (frame.schema[key].is_nested() or frame.schema[key] == pl.Object)]
@@ -99,7 +99,7 @@ def wide(about: str, frame: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
 
 
 def _check_names(about: str, keys: Sequence[str], parts: Sequence[pl.DataFrame]) -> None:
-    """Raise a `ColumnError` for a measure that is called like a key, or like a part of another measure."""
+    """Raise a `ColumnError` for a measure with the name of a key, or of a companion of another measure."""
     columns = [*keys, *(name for part in parts for name in part[MEASURE].unique(maintain_order=True))]
     if twice := [name for name, count in Counter(columns).items() if count > 1]:
         like = "a key" if twice[0] in keys else "a part of another measure"

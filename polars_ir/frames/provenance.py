@@ -1,4 +1,4 @@
-"""The origin of a per-query frame, in two columns of text: one for all of its rows, and one of each query's own rows.
+"""Origin of a per-query frame, in two columns of text: one for all of its rows, and one of each query's own rows.
 
 Conventions: the hash of judgments is the same for the same ids and grades in any order and on any machine, and stays so
 in other versions of Polars, whose own hashes do not: another hash is an alarm. It is of the hashes of the queries'
@@ -22,19 +22,19 @@ from polars_ir.frames.kinds import Frame, collected
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.language.names import canonical_name
 
-#: The place of the hash in the text of a plan, which comes to it when the plan is run.
+#: Place of the hash in the text of a plan, which is filled in when the plan runs.
 DIGEST = "{}"
 
 #: The entries of what figures do not depend on, and that of what those of a query depend on only by its own judgments.
 VERSION, POLARS, JUDGMENTS = "polars_ir", "polars", "judgments"
 
-#: The column of the hashes of the judgments of each query.
+#: Column of the hashes of the judgments of each query.
 JUDGED = "polars_ir: judged"
 
-#: An odd number, by which a product has other bits in all higher places.
+#: An odd number, multiplication by which changes all higher bits.
 SPREAD = 0x9E3779B97F4A7C15
 
-#: The bytes of texts that are read at a time.
+#: Bytes of texts that are read at a time.
 PIECE = 64
 
 
@@ -63,14 +63,14 @@ def with_provenance(
 
 
 def text_of(made: Mapping[str, Any], digest: str | None) -> str:
-    """The text of what figures were made with, and of the hash of the judgments."""
+    """Text of the options of figures, and of the hash of the judgments."""
     from polars_ir.version import __version__  # it reads the metadata of installed packages
 
     return json.dumps({VERSION: __version__, POLARS: pl.__version__, **made, JUDGMENTS: digest})
 
 
 def versions_of(made: Mapping[str, Any]) -> str:
-    """The versions that figures were made by, on which the hashes of queries depend."""
+    """Versions that figures were made by, on which the hashes of queries depend."""
     return " and ".join(f"{name} {made[name]}" for name in (VERSION, POLARS) if name in made)
 
 
@@ -165,7 +165,7 @@ def _numbers(columns: Sequence[pl.Series]) -> pl.Series:
     number = _of_grades(grades)
     for values in ids:
         rows = pl.DataFrame([number.alias("number"), _of_texts(values.cast(pl.String)).alias("id")])
-        # Once is too few for numbers that are added up: grades of two documents change places unseen, 5 times in 1e9.
+        # Once is too few for numbers that are added up: exchanged grades of two documents go unseen, 5 times in 1e9.
         number = rows.select(_mixed(_mixed(pl.col("number") * _whole(SPREAD) + pl.col("id")))).to_series()
     return number
 
@@ -191,7 +191,7 @@ def _of_texts(texts: pl.Series) -> pl.Series:
     width = 8 * n_words
     words = pl.col("text").bin.reinterpret(dtype=pl.Array(pl.UInt64, n_words), endianness="little")
     for start in range(0, longest, PIECE):
-        # Few texts are so long that all were to be made so long.
+        # Few texts are long enough for all to be padded to their length.
         rows = rows.filter(pl.col("length") > start) if start else rows
         padded = rows.with_columns(pl.col("text").str.pad_end(start + width, "\0").cast(pl.Binary))
         if padded["text"].bin.size().max() != width:
@@ -208,7 +208,7 @@ def _of_texts(texts: pl.Series) -> pl.Series:
 
 
 def _mixed(number: pl.Expr) -> pl.Expr:
-    """Another number of 64 bits for each, of which every bit depends on all."""
+    """Another number of 64 bits for each, in which every bit depends on all."""
     spread = number * _whole(SPREAD)
     return (spread ^ (spread // _whole(2**32))) * _whole(SPREAD)
 

@@ -1,4 +1,4 @@
-"""The roles of columns in a table, a record each, and the columns that play them.
+"""Roles of columns in a table, a record each, and the columns that play them.
 
 Conventions: a column is recognised by its name, whatever its case, `-` and `_`; two candidates for one role are an
 error.
@@ -45,7 +45,7 @@ ROLES = {
     )
 }
 
-#: The columns of how a frame was made: of the evaluation as JSON, and of the rows of each query.
+#: Columns of provenance: of the evaluation as JSON, and of the rows of each query.
 PROVENANCE, QUERY_HASH = "provenance", "query_hash"
 
 #: The keys of rankings behind those that a call names (`by`), as far as a table has them, in the order of results.
@@ -59,7 +59,7 @@ PARTS |= {"tenant", "version"}
 #: Names of the query that are an attribute of it, such as what several queries are variants of, beside any other name.
 TOPICS = ("topic", "topicid")
 
-#: The part of an id that distinguishes variants of a query: `a` of `q1-a`.
+#: The suffix of an id that distinguishes variants of a query: `a` of `q1-a`.
 VARIANT = r"[-_.:/#]([^-_.:/#]+)$"
 
 #: The query of a recommender: the user, where no column is one of queries and the documents are items.
@@ -143,7 +143,7 @@ def is_rank(name: str) -> bool:
 
 
 def note_of_structure(others: Iterable[str], queries: pl.LazyFrame | None) -> str | None:
-    """The note on queries that seem to be no sample of their own, by another column or, if they are given, by ids."""
+    """The note on queries that seem dependent, by another column or, if they are given, by ids."""
     for name in others:
         if name.casefold().startswith("topic") and fold(name) in TOPICS:
             return f"queries of one {name!r} are taken for independent; {option('cluster', name)} counts them once"

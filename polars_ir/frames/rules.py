@@ -16,17 +16,17 @@ import polars as pl
 from polars_ir.errors import SHOWN, Code, DataError, Fix, Setting, caller, fold, option
 from polars_ir.frames.roles import PARTS, PROVENANCE, QUERY_HASH, ROLES, could_be, is_rank
 
-#: The messages of plans that find a row which can not be evaluated.
+#: Messages of plans that find an invalid row.
 BAD_RUN = "the run has ids or scores that are null, or scores that are NaN; leave those rows out"
 BAD_QRELS = "the qrels have ids or grades that are null, or grades that are not finite; leave those rows out"
 
-#: What comes before the key of wrong rows in a message of a plan.
+#: Text before the key of invalid rows in a message of a plan.
 EXAMPLES = "; for example"
 
-#: The roles whose value decides which of several rows of a document is the best.
+#: Roles whose value decides which of several rows of a document is the best.
 VALUES = ("score", "relevance")
 
-#: The column of the numbers of rows, which a message calls `row`.
+#: Column of the numbers of rows, which a message calls `row`.
 ROW = "polars_ir: row"
 
 #: The type that no value has.
@@ -34,7 +34,7 @@ NOTHING = pl.Enum([])
 
 
 class Rule(NamedTuple):
-    """Rows that can not be evaluated: which are wrong, what is wrong with them (`whose 'weight' is null`), what to do.
+    """Rows that cannot be evaluated: the condition, the problem (`whose 'weight' is null`), and the advice.
 
     The message shows the columns that `wrong` reads.
     """
@@ -52,15 +52,15 @@ def infinite_score(name: str) -> Rule:
 def checked(
     rows: pl.LazyFrame, *rules: Rule, eager: bool, about: str, keys: Sequence[str], names: Mapping[str, str]
 ) -> pl.LazyFrame:
-    """The rows, of which none may be wrong: in memory a `DataError` shows those that are, a plan fails for one.
+    """The rows, of which none may be invalid: in memory a `DataError` shows those that are, a plan fails for one.
 
-    `about` is the table that is wrong, `keys` tell its rows apart, and `names` are the user's for our columns.
+    `about` is the table at fault, `keys` distinguish its rows, and `names` are the user's for our columns.
     """
     if not eager:
         messages = [(rule.wrong, f"{about} has rows {rule.problem}; {_words(rule.fix)}") for rule in rules]
         return guard(rows, *messages[0], *messages[1:], key=keys[-1] if keys else None) if messages else rows
     frame = rows.collect(engine="in-memory")
-    # All at once, since a wrong row is rare.
+    # All at once, since an invalid row is rare.
     wrongs = []
     for number, rule in enumerate(rules):
         wrongs.append(rule.wrong.any().alias(str(number)))
@@ -86,7 +86,7 @@ def _words(fix: Fix | str) -> str:
 def guard(
     frame: pl.LazyFrame, wrong: pl.Expr, message: str, *others: tuple[pl.Expr, str], key: str | None = None
 ) -> pl.LazyFrame:
-    """The frame as it is, whose plan fails with a message if `wrong` is true of a row, whichever column is read.
+    """The frame unchanged; its plan fails with a message if `wrong` is true for a row, whichever column is read.
 
     A LazyFrame is collected by its user, so nothing of ours runs when its data turn out to be bad. A cast that can not
     succeed fails inside the engine, without a Python callback, and the first line of its error quotes the name of the
@@ -113,7 +113,7 @@ def naming(message: str, by: Sequence[str]) -> str:
 def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, ungraded: bool = False) -> None:
     """Raise a `DataError` for null ids, and for scores or grades that are null or NaN.
 
-    A row of qrels that has neither document nor grade is right: it stands for a query without any judged document.
+    A row of qrels with neither document nor grade is valid: it stands for a query without any judged document.
     """
     excused = nothing_judged() if table == "qrels" and frame["doc_id"].null_count() else pl.lit(False)
     for role, name in names.items():
@@ -135,7 +135,7 @@ def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, u
 
 
 def _with_numbers(shown: pl.DataFrame) -> pl.DataFrame:
-    """Rows of a message with their numbers as `row`, unless another column of theirs is called so."""
+    """Rows of a message with their numbers as `row`, unless they have a column of this name."""
     return shown.rename({ROW: "number of the row" if "row" in shown.columns else "row"})
 
 
@@ -157,7 +157,7 @@ def check_duplicates(
         spare = [name for name in spare if fold(name) in PARTS or frame.schema[name].is_temporal()]
     apart = telling_apart(repeated, keys, spare)
     if not apart and (several := _told_apart_but_for_copies(repeated, keys, spare)):
-        # To keep one row of each id would leave out all nights but one.
+        # Keeping one row of each id would leave out all nights but one.
         check_duplicates(table, frame, [*several, *keys], names, hint=hint)
     values = [column for column in (*apart, *VALUES) if column in frame.columns]
     shown = repeated.sort(keys).select(ROW, *keys, *values).head(SHOWN)
@@ -188,7 +188,7 @@ def telling_apart(rows: pl.DataFrame, keys: Sequence[str], columns: Sequence[str
 
 
 def _told_apart_but_for_copies(rows: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """The columns that tell rows with the same keys apart, but for some that are the same in these, too."""
+    """The columns that distinguish rows with the same keys, except for some that are identical in these, too."""
     distinct = rows.unique([*keys, *columns])
     if not distinct.select(keys).is_duplicated().any():
         return []
@@ -230,7 +230,7 @@ OF_SYSTEMS = KeyAdvice(
 
 
 def _keyed(table: str, apart: Sequence[str], names: Mapping[str, str], otherwise: str, given: Sequence[str]) -> Fix:
-    """The advice for rows of one id that some columns tell apart: to name them, beside those that the call names."""
+    """The advice for rows of one id that some columns distinguish: to name them, beside those that the call names."""
     key = apart[0] if len(apart) == 1 and not given else [*given, *apart]
     # Of whatever type they are, one of the values is the last.
     last = ").filter(".join(f"pl.col({name!r}) == pl.col({name!r}).max()" for name in apart)
@@ -248,7 +248,7 @@ def _keyed(table: str, apart: Sequence[str], names: Mapping[str, str], otherwise
 
 
 def keys_perhaps(dtypes: Mapping[str, pl.DataType], known: Sequence[str]) -> list[str]:
-    """The columns that may tell rankings apart, whose meaning is not known: texts first, then days, then numbers."""
+    """Columns of unknown meaning that may distinguish rankings: texts first, then days, then numbers."""
     spare = {name: dtype for name, dtype in dtypes.items() if name not in (*known, PROVENANCE, QUERY_HASH)}
     ids = [name for name, dtype in spare.items() if could_be("run", dtype)]
     days = [name for name, dtype in spare.items() if dtype.is_temporal()]
@@ -257,7 +257,7 @@ def keys_perhaps(dtypes: Mapping[str, pl.DataType], known: Sequence[str]) -> lis
 
 
 def duplicates_of_a_plan(dtypes: Mapping[str, pl.DataType], known: Sequence[str]) -> str:
-    """The message of a plan that meets a document of a run twice, whose columns that are `known` have a meaning."""
+    """Message of a plan that meets a document of a run twice; columns that are `known` have a meaning."""
     spare = keys_perhaps(dtypes, known)[:SHOWN]
     systems = [] if "run" in known else [name for name in spare if could_be("run", dtypes[name])]
     rename = f"if {' or '.join(map(repr, systems))} names the systems, rename it to 'run'; " if systems else ""
@@ -302,29 +302,29 @@ def _one_of_each(table: str, keys: list[str], names: Mapping[str, str], hint: st
 
 
 def wrong_run_row(keys: Sequence[str] = ()) -> pl.Expr:
-    """True of a row of a run that can not be evaluated; `keys` are those of its rankings beside the query."""
+    """True for a row of a run that cannot be evaluated; `keys` are those of its rankings beside the query."""
     return pl.any_horizontal(map(wrong_value, dict.fromkeys(("query_id", "doc_id", "score", *keys))))
 
 
 def wrong_qrels_row(keys: Sequence[str] = ("query_id",)) -> pl.Expr:
-    """True of a row of qrels that can not be evaluated; `keys` are those that it meets rankings by."""
+    """True for a row of qrels that cannot be evaluated; `keys` are those that it meets rankings by."""
     wrong_key = pl.any_horizontal(map(wrong_value, keys))
     return wrong_key | (~nothing_judged() & (wrong_value("doc_id") | wrong_grade()))
 
 
 def wrong_value(role: str) -> pl.Expr:
-    """True of a value that can not be evaluated: a null id, a score that is null or NaN."""
+    """True for a value that cannot be evaluated: a null id, a score that is null or NaN."""
     value = pl.col(role)
     # A Decimal is never NaN, and has no `is_nan`.
     return value.is_null() | (value.cast(pl.Float64).is_nan().fill_null(False) if role == "score" else False)
 
 
 def wrong_grade(*, ungraded: bool = False) -> pl.Expr:
-    """True of a grade that can not be evaluated: not finite or, unless documents may be `ungraded`, null."""
+    """True for a grade that cannot be evaluated: not finite or, unless documents may be `ungraded`, null."""
     grade = pl.col("relevance")
     return ~grade.is_finite() & grade.is_not_null() if ungraded else grade.is_null() | ~grade.is_finite()
 
 
 def nothing_judged() -> pl.Expr:
-    """True of a row of qrels that stands for a query without any judged document."""
+    """True for a row of qrels that stands for a query without any judged document."""
     return pl.col("doc_id").is_null() & pl.col("relevance").is_null()

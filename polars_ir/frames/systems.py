@@ -1,4 +1,4 @@
-"""The tables of several systems as one with a column `run`."""
+"""Tables of several systems as one with a column `run`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from polars_ir.language.names import canonical_name
 
 
 def named_by_text(systems: Mapping[Any, Any]) -> dict[str, Any]:
-    """The tables of systems by the texts of their names; an `InputTypeError` for two of one."""
+    """Tables of systems by the texts of their names; an `InputTypeError` for two with the same text."""
     named = {}
     for key, table in systems.items():
         # The keys of `partition_by(as_dict=True)` are tuples.
@@ -30,7 +30,7 @@ def named_by_text(systems: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def systems_of_runs(tables: Mapping[str, CanonicalFrame], by: Sequence[str]) -> CanonicalFrame:
-    """The runs of several systems as one table with a `run` column; a system whose run is empty is still one."""
+    """Runs of several systems as one table with a `run` column; a system whose run is empty is still one."""
     tables = _with_ids_of_others(tables)
     try:
         "".join(tables).encode()
@@ -92,7 +92,7 @@ def _with_ids_of_others(tables: Mapping[str, CanonicalFrame]) -> Mapping[str, Ca
 
 
 def _score_type(tables: Mapping[str, CanonicalFrame]) -> pl.DataType:
-    """The type that holds the scores of all systems: Float64 where one has floats, and no other wide integers."""
+    """Type that holds the scores of all systems: Float64 where one has floats, and no other wide integers."""
     dtypes = {table.dtypes["score"] for table in tables.values()}
     if not any(dtype.is_float() for dtype in dtypes):
         scales = [dtype.scale for dtype in dtypes if isinstance(dtype, pl.Decimal)]
@@ -129,14 +129,14 @@ def _rounded(system: str, table: CanonicalFrame) -> str:
 
 
 def _is_float64(table: CanonicalFrame) -> bool:
-    """True if Float64 holds the scores of a table apart."""
+    """True if Float64 keeps different scores of a table different."""
     score = pl.col("score")
     rounded = score.cast(pl.Float64)
     return bool(table.select("score").select(score.n_unique() == rounded.n_unique()).collect().item())
 
 
 def systems_of_figures(tables: Mapping[str, CanonicalFrame]) -> Frame:
-    """The per-query tables of several systems as one frame; the query column has its name in the first of them."""
+    """Per-query tables of several systems as one frame; the query column has its name in the first of them."""
     columns = set()
     for system, table in tables.items():
         columns.add(frozenset(table.dtypes))

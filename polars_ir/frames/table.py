@@ -36,7 +36,7 @@ MADE = ("rank", "ideal_rank", "n_retrieved", "n_higher", "n_tied", "judged_elsew
 #: Names that no key of rankings may have, since plans make such columns; also those that begin with `hit_`.
 OF_PLANS = ("hit", "before")
 
-#: The roles that a run may have beside those that it must have: all but those of judgments.
+#: Roles that a run may have beside its required ones: all except those of judgments.
 OTHERS_OF_RUN = tuple(role.name for role in ROLES.values() if role.of != "qrels" and role.name not in KEYS_OF_RUN)
 
 
@@ -151,18 +151,18 @@ def _holds_none(table: CanonicalFrame, role: str) -> bool:
 
 
 def fitting(table: str, role: str, name: str, dtype: pl.DataType, frame: Frame | None = None) -> pl.DataType:
-    """The dtype in which the column of a role can be joined, compared and added up; an error that shows the cast."""
+    """Dtype in which the column of a role can be joined, compared and added up; an error that shows the cast."""
     values = ROLES[role].values if role in ROLES else "id"
     if values == "id":
         if isinstance(dtype, TEXT) or (dtype == pl.Null and role != "run"):
             return pl.String()
-        # Days tell systems and rankings apart; ids of documents and queries are also compared as text.
+        # Days distinguish systems and rankings; ids of documents and queries are also compared as text.
         is_day = dtype.is_temporal() and (role == "run" or role not in ROLES)
         if dtype.is_integer() or is_day or (dtype == pl.Boolean and role not in ROLES):
             return dtype if is_day or dtype in (*WIDE, pl.Boolean) else pl.Int64()
     elif dtype.is_numeric():
         if is_rank(name) and not dtype.is_float():
-            # Its negative stands for the score, which an unsigned number has not.
+            # Its negative stands for the score, which unsigned numbers lack.
             return pl.Float64() if dtype.is_decimal() else pl.Int128() if dtype in WIDE else pl.Int64()
         exact = dtype.is_decimal() or dtype in WIDE  # not all of these are Float64 or Int64
         if dtype.is_float() or (exact and values == "score"):
@@ -175,7 +175,7 @@ def fitting(table: str, role: str, name: str, dtype: pl.DataType, frame: Frame |
 
 
 def _names(table: str, frame: Frame, needed: Sequence[str], optional: Sequence[str]) -> dict[str, str]:
-    """The columns of roles, a rank in the place of a missing score; an error for needed ones that are missing."""
+    """The columns of roles, a rank instead of a missing score; an error for required ones that are missing."""
     schema = frame.collect_schema()
     names = columns_of(table, schema, (*needed, *optional))
     rank = names.pop("rank", None)

@@ -1,4 +1,4 @@
-"""Runs and qrels of tables of another shape."""
+"""Runs and qrels from tables of another shape."""
 
 from polars_ir.inputs.from_lists import from_lists
 

@@ -42,7 +42,7 @@ DISTANCES = ("distance", "distances")
 
 
 class Scores(NamedTuple):
-    """The lists of scores: their column, and flags for distances, and for scores that make the ranking."""
+    """Lists of scores: their column, and flags for distances, and for scores that make the ranking."""
 
     column: str
     distances: bool
@@ -54,7 +54,7 @@ class Scores(NamedTuple):
         return (rise.min() < 0 if self.distances else rise.max() > 0).fill_null(False)
 
     def problem(self, retrieved: str) -> str:
-        """The problem of lists that contradict their scores."""
+        """Problem of lists that contradict their scores."""
         moving = "as distances, fall" if self.distances else "as scores, rise"
         return f"{self.column!r}, {moving} along {retrieved!r}"
 
@@ -191,13 +191,13 @@ def from_lists(
 
 
 def _tells_apart(name: str, dtype: pl.DataType) -> bool:
-    """True of a column of systems, days or tenants, whose rankings of a query are of their own."""
+    """True for a column of systems, days or tenants, each with its own rankings of a query."""
     is_key = could_be("run", dtype) or dtype.is_temporal()
     return is_key and (ROLE_OF.get(fold(name)) == "run" or fold(name) in PARTS or dtype.is_temporal())
 
 
 def _is_nested(dtype: pl.DataType | None) -> bool:
-    """True of lists of lists."""
+    """True for lists of lists."""
     return isinstance(dtype, pl.List) and isinstance(dtype.inner, (pl.List, pl.Array))
 
 
@@ -252,7 +252,7 @@ def _warn_of_no_ids(table: pl.DataFrame, retrieved: str) -> None:
 
 
 def _read(table: Frame, *, ids: list[str], numbers: list[str]) -> Frame:
-    """The table with lists in the place of texts that print them, as a CSV has them; a plan stays as it is.
+    """The table with lists instead of texts that print them, as in a CSV; a plan is unchanged.
 
     A cell without a list is null, as an empty one of a CSV is.
     """
@@ -281,7 +281,7 @@ def length_of(column: str) -> pl.Expr:
 
 
 def _unpacked(table: Frame, roles: dict[str, str]) -> tuple[Frame, dict[str, str]]:
-    """The table with lists of ids in the place of lists of structs, and the columns of their scores and grades."""
+    """The table with lists of ids instead of lists of structs, and the columns of their scores and grades."""
     table = table.with_columns(
         pl.col(name).arr.to_list() for name, dtype in table.collect_schema().items() if isinstance(dtype, pl.Array)
     )
@@ -359,7 +359,7 @@ def _check_sets(frame: Any, retrieved: str) -> None:
 
 
 def _order(columns: Container[str], query: str, retrieved: str, values: Scores) -> Rule:
-    """The rule that the order of lists is that of their scores."""
+    """The rule that lists are in the order of their scores."""
     name, negative = values.column, "-" * values.distances
     code = Code(
         f"frame.select(query_id={query!r}, doc_id={retrieved!r}, score={negative}pl.col({name!r}))"
@@ -422,7 +422,7 @@ def _rules_of_memory(table: pl.DataFrame, keys: list[str], pairs: list[tuple[str
 
 
 def _check_lists(table: Frame, named: Mapping[str, str], pairs: list[tuple[str, str | None]]) -> None:
-    """Raise an error for columns that there are not, or that hold no lists of single values."""
+    """Raise an error for unknown columns, or columns without lists of single values."""
     schema = table.collect_schema()
     lists = [name for pair in pairs for name in pair if name is not None]
     for name in (named["query"], *lists):
@@ -442,7 +442,7 @@ def _check_lists(table: Frame, named: Mapping[str, str], pairs: list[tuple[str, 
 
 
 def _could_be_ids(table: Frame, name: str, dtype: pl.DataType) -> bool:
-    """True of a column whose lists, or printed lists, could hold ids."""
+    """True for a column whose lists, or printed lists, could hold ids."""
     if isinstance(dtype, pl.List):
         return not isinstance(dtype.inner, pl.DataType) or not (dtype.inner.is_float() or dtype.inner.is_decimal())
     return prints_lists(table, name)

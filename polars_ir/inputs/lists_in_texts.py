@@ -1,4 +1,4 @@
-"""Lists in texts: those that are read, and advice on those that are not, or on columns that hold something else."""
+"""Lists in texts: the readable ones, and advice on unreadable ones, or on columns that hold something else."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def not_printed(texts: pl.Series) -> pl.Series:
 
 
 def naming(columns: Sequence[str], lists: Sequence[str], given: Mapping[str, str], others: Sequence[str]) -> Fix:
-    """Advice on how to name columns: those that are `given` stay, and `...` stands for what no name tells."""
+    """Advice on how to name columns: those that are `given` stay, and `...` stands for unrecognised ones."""
     options = {role: name for role, name in given.items() if role in ("scores", "grades")}
     meant = lists_meant(columns, lists, given, [name for name in others if name in options.values()])
     words = ", ".join([meant.named(), *(f"{role}={name!r}" for role, name in options.items())])
