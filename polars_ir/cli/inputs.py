@@ -30,7 +30,7 @@ from polars_ir.runs.evaluate import evaluate_collected
 from polars_ir.runs.options import Evaluating
 from polars_ir.trec_eval.results import read_trec_eval
 
-#: Parquet files of so many bytes are read by the plan of an evaluation, in parts; in memory they take six times as
+#: Parquet files of this size in bytes are read by the plan of an evaluation, in parts; in memory they take six times as
 #: many, which is faster where there is room.
 LARGE = 500_000_000
 
@@ -215,7 +215,7 @@ def by_measure(option: str, values: Sequence[Any]) -> Any:
 
 
 def _keys_of(options: argparse.Namespace) -> list[str]:
-    """The columns of runs that tell rankings apart: those of --by, unless it names some of a table of queries."""
+    """The columns of runs that distinguish rankings: those of --by, unless it names some of a table of queries."""
     given = vars(options)
     named = each_once(given.get("by") if given.get("queries") is None else None)
     return [name for name in named if ROLE_OF.get(fold(name)) != "run"]

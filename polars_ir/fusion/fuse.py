@@ -86,9 +86,9 @@ def fuse(
         The contribution of a run to a document that it lacks: `"skip"` nothing, `"zero"` a term of 0, `"min"` its
         lowest term for the query. For a sum the first two are the same.
     depth
-        Use only so many documents at the top of each list.
+        Use only the first n documents of each list.
     top
-        Return only so many documents a query. For RRF and RBC documents that can not be among them are left out early,
+        Return at most n documents a query. For RRF and RBC documents that cannot be among them are left out early,
         which changes nothing but the time: of LazyFrames and large tables, where weights are no expression.
     dialect
         The product whose meaning the names of method and norm have: `"elasticsearch"`, `"opensearch"`, `"weaviate"`,

@@ -110,7 +110,7 @@ def from_lists(
         `query_id`, `doc_id`, `score` (that of the lists; without scores Int64, the length of the list falling to 1),
         and `query_id`, `doc_id`, `relevance` (that of the lists, or Int64). Qrels of groups have their numbers, too:
         `subtopic`, Int64, 1 for the first and 0 where nothing is relevant; a document may be in several. Columns that
-        tell rankings of a query apart (`run` or another name of systems, days, `version` and the like) are columns of
+        distinguish rankings of a query (`run` or another name of systems, days, `version` and the like) are columns of
         the run, before these.
         A query whose list of relevant ids is empty stays in the qrels, as a row without document and grade: it is
         evaluated, and no document is relevant to it. A query whose list is null has no row in the qrels.

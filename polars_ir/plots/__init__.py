@@ -2,7 +2,7 @@
 
 Conventions: a chart holds the figures of the function that computes them (`compare`, `summarize`, `drift`), and no
 other. It says in its title what it shows, and in its subtitle what it had to leave out or put together. Fields have
-plain names; the names of systems and measures, which may hold any character, are values. Colours can be told apart by
+plain names; the names of systems and measures, which may hold any character, are values. Colours are distinguishable by
 the colour-blind and are never the only code. Polars frames come in, or what can be made one; a LazyFrame of a run is
 collected once it is evaluated.
 """

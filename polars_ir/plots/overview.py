@@ -128,7 +128,7 @@ def heatmap(per_query: Any, measures: Measures = None, *, by: str | Sequence[str
     Parameters
     ----------
     by
-        Columns that tell rows of a query apart, such as 'date', or slice queries: a column for each of their values,
+        Columns that distinguish rows of a query, such as 'date', or slice queries: a column for each of their values,
         and a panel for each measure, whose colours go from the worst to the best mean of all.
 
     Returns

@@ -39,7 +39,7 @@ def distribution(per_query: Any, measures: Measures = None, *, by: str | Sequenc
 
     Each system has 20 dots, quantiles of its values: a dot is a twentieth of the queries (of fewer than 20, a query),
     and dots of nearly equal values stand on each other. So counts can be read off: nine of 20 dots at 1 are 45 % of the
-    queries. From 1,000 queries on, and where so many values are the same that dots on each other would be too small, it
+    queries. With 1,000 queries or more, and where too many values are equal for stacked dots to be visible, it
     has a histogram of 40 bars, of which the highest has its share as a figure. Below is a tick at the mean, with the
     interval of `summarize`. The best system of the first measure stands first. A click on a system shows it alone.
 
@@ -52,7 +52,7 @@ def distribution(per_query: Any, measures: Measures = None, *, by: str | Sequenc
     Raises
     ------
     IRError
-        For an unknown measure, NaN values, a LazyFrame, and so many systems that a chart can not hold them.
+        For an unknown measure, NaN values, a LazyFrame, and more systems than a chart can hold.
 
     References
     ----------

@@ -14,7 +14,7 @@ from typing import Any
 from polars_ir.language.names import is_cost
 from polars_ir.per_query.shared.verdicts import BEYOND
 
-#: How systems are told apart, in words.
+#: How systems are distinguished, in words.
 TEST = "paired t-test, Holm's correction for {family}, level 0.05"
 
 #: The most systems that a sentence names.

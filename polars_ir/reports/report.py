@@ -106,7 +106,7 @@ def report(
     The page is one file of HTML that needs no network. It has the answer in two sentences, the systems with intervals,
     ranks and p, the findings of `validate`, charts, slices, all queries with their figures, and the rankings of some
     side by side, with texts and what each document contributes. All figures are those of `evaluate`, `summarize`,
-    `ranks`, `compare`, `worst_slices` and `explain`, with their defaults: systems are told apart by the paired t-test,
+    `ranks`, `compare`, `worst_slices` and `explain`, with their defaults: systems are compared by the paired t-test,
     p being corrected by Holm for all pairs or, with a baseline, for all comparisons with it.
 
     Parameters

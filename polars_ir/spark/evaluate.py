@@ -149,7 +149,7 @@ def _empty_result(
 
 
 def _names(run: DataFrame, qrels: DataFrame | None, by: Sequence[str]) -> Names:
-    """The columns of both tables, by their roles, and the keys that tell rankings apart."""
+    """The columns of both tables, by their roles, and the keys that distinguish rankings."""
     if qrels is not None:
         columns = {role: find("qrels", role, qrels.columns) for role in OF_QRELS}
         columns["relevance"] = columns["relevance"] or find("qrels", "score", qrels.columns)

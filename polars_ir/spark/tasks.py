@@ -5,7 +5,7 @@ Conventions
       struct in a column of its own, null in the other rows, so that their columns never meet.
     * A figure depends on three things beside its own query: the systems there are (each has a row for every judged
       query), the highest grade that occurs (`bounds`), and the documents judged for any query (`judged_elsewhere`), all
-      of them by the keys that tell rankings apart. A stand-in for all other queries brings them to the core. It has an
+      of them by the keys that distinguish rankings. A stand-in for all other queries brings them to the core. It has an
       id that no query of the partition has, and its row is left out of the result.
 """
 
@@ -59,7 +59,7 @@ OF_FILES = (
 class Names:
     """The columns of both tables by their roles, under the names their user gave; `qrels` is empty without qrels.
 
-    `systems` are those of the run that tell systems and keys apart, `judged_by` the keys that judgments have.
+    `systems` are the columns of the run for systems and keys, `judged_by` the keys that judgments have.
     """
 
     run: Mapping[str, str]

@@ -84,7 +84,7 @@ def table(
     measures
         The measures to show, in this order; by default all.
     by
-        Columns of per_query that tell rows of a query apart, such as 'date' or 'collection': the measures of each of
+        Columns of per_query that distinguish rows of a query, such as 'date' or 'collection': the measures of each of
         their values are columns, and compared, by themselves; p is corrected for all of them.
     baseline
         The system that the others are compared with; by default each is compared with each.

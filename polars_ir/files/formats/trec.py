@@ -84,7 +84,7 @@ def run(path: File, score: type[pl.DataType]) -> Checked:
 
 
 def _begins_with(file: File, count: int) -> bool:
-    """True of a file whose first line has so many fields, or more than TREC's: a later one may be cut short."""
+    """True for a file whose first line has this many fields, or more than TREC's: a later one may be cut short."""
     if isinstance(file, str):
         return True  # at a URL, where a look at the line is a request
     try:

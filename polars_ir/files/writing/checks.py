@@ -18,7 +18,7 @@ ROWS_AT_ONCE = 5_000_000
 #: Characters of an id that goes on over lines, or ends a text in some programs.
 BROKEN = "[\r\n\0]"
 
-#: Decimals of so many digits are different numbers in Float64, too.
+#: Decimals of this many digits are different numbers in Float64, too.
 DIGITS = 15
 
 

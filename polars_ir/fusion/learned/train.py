@@ -78,7 +78,7 @@ def train(
     rel
         The lowest relevant grade.
     depth
-        Learn only from so many documents at the top of each list; give `fuse` the same.
+        Learn only from the first n documents of each list; give `fuse` the same.
 
     Returns
     -------

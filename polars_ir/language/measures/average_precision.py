@@ -189,7 +189,7 @@ def yaap(*, rel: float = 1) -> pl.Expr:
         yaap = ln((1 + S) / (1 + R - S))
 
     S is the sum of the precisions at the relevant documents, which AP divides by R. It orders the rankings of a query
-    as AP does, but its mean over queries tells low values apart. From -ln(1 + R), when nothing relevant is retrieved,
+    as AP does, but its mean over queries distinguishes low values. From -ln(1 + R), when nothing relevant is retrieved,
     to ln(1 + R). Undefined when no document is relevant.
 
     Examples

@@ -39,7 +39,7 @@ BINS = 1024
 #: Number of measures and pairs in one plan. More have plans of their own, as each is a branch.
 AT_ONCE = 50
 
-#: Up to so many queries, plans of many systems are collected in memory.
+#: Number of queries up to which plans of many systems are collected in memory.
 FEW_ROWS = 10_000
 
 #: Columns of a pair of systems that are added up across partitions, and those that are averaged by the number of pairs.
