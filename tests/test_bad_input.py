@@ -168,7 +168,7 @@ WHOLE_MESSAGES = {
         evaluating(pl.concat([RUN[:1].with_columns(model=pl.lit("a")), RUN[:1].with_columns(model=pl.lit("b"))])),
         with_rows(
             "run has 2 rows that repeat the ids of another (query_id, doc_id). If 'model' names the systems, rename "
-            "it; if it tells rankings apart, such as days, give by='model' (if passages, run.ir.deduplicate() keeps "
+            "it; if it distinguishes rankings, such as days, give by='model' (if passages, run.ir.deduplicate() keeps "
             "the best of each document): run.rename({'model': 'run'}). The first:",
             "| row | query_id | doc_id | model | score |",
             "| 0   | q1       | d1     | a     | 0.9   |",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 RUNS = "runs: TREC, Parquet, CSV, TSV, JSON, ...; - is standard input"
 QRELS = "judgments: TREC, Parquet, CSV, TSV, JSON, BEIR, ..."
-KEY = "a column of the runs that tells rankings apart, such as date; repeat"
+KEY = "a column of the runs that distinguishes rankings, such as date; repeat"
 FILES = "files of evaluate --per-query, or of trec_eval -q, a system each or several; with --qrels, runs"
 
 #: The values of options that are no word of their name.

@@ -199,14 +199,12 @@ def check_keys(
     """Raise a `ColumnError` for keys that are no columns of a table, or columns of another meaning."""
     for name in by:
         if name not in schema:
-            says = (
-                f"has no column {name!r}, which {option('by')} says tells its rankings apart; it has {quoted(schema)}."
-            )
+            says = f"has no column {name!r}, which {option('by')} says distinguishes rankings; it has {quoted(schema)}."
             near = nearest(name, [column for column in schema if column not in names.values()])
             raise ColumnError(says, about=table, near=near)
         role = next((role for role, column in names.items() if column == name), None)
         if role in ("run", "query_id"):
-            raise ColumnError(f"names {name!r}, which tells rankings apart anyway; leave it out.", about=option("by"))
+            raise ColumnError(f"names {name!r}, which distinguishes rankings anyway; leave it out.", about=option("by"))
         if role or name in taken or name.startswith("hit_") or column_of(name):
             meaning = "the name of a measure" if column_of(name) else "another meaning here"
             says = f"names a column {name!r} of {table_name(table)}, which has {meaning}."

@@ -79,7 +79,7 @@ def wide(about: str, frame: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     again = frame.select(*keys, MEASURE).is_duplicated()
     if again.any():
         shown = frame.filter(again)
-        keep = "Keep one of each, or, if they are of several days, name the column that tells them apart."
+        keep = "Keep one of each, or, if they are of several days, name the column that distinguishes them."
         raise DataError.rows(about, "that give a query's measure again", keep, shown.height, shown)
     measure = pl.col(MEASURE).cast(pl.String)
     names = sorted(frame.select(measure.unique()).to_series(), key=lambda name: (name.casefold(), name))

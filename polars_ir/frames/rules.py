@@ -211,7 +211,7 @@ SYSTEMS = "If {listed} names the systems, rename it"
 #: The advice by table; other tables are runs, of which one column may be that of systems where none is yet.
 KEY_ADVICE = {
     "per_query": KeyAdvice(
-        "They are of several {listed}: keep one, or name what tells them apart",
+        "They are of several {listed}: keep one, or name what distinguishes them",
         "",
         "They are of several {listed}: keep one, such as the last",
     ),
@@ -223,9 +223,9 @@ OF_RUN = KeyAdvice(
     f"If {{columns}} rankings apart, such as days, keep one {PASSAGES}",
 )
 OF_SYSTEMS = KeyAdvice(
-    f"{SYSTEMS}; if it tells rankings apart, such as days, give {{by}} {PASSAGES}",
+    f"{SYSTEMS}; if it distinguishes rankings, such as days, give {{by}} {PASSAGES}",
     "If {columns} rankings apart, such as days, give {by}; if the systems, call it 'run'; else {otherwise}",
-    f"{SYSTEMS} to 'run'; if it tells rankings apart, such as days, keep one {PASSAGES}",
+    f"{SYSTEMS} to 'run'; if it distinguishes rankings, such as days, keep one {PASSAGES}",
 )
 
 

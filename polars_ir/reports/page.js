@@ -111,7 +111,7 @@ function systemColumns() {
   const quiet = (text) => (row) => h("td", { class: "figure range" }, text(row));
   const ranksOf = ({ rank: { best_rank: best, worst_rank: worst } }) => (best == null ? "\u2013" : best === worst ? String(best) : `${best} to ${worst}`);
   const outcomes = ({ compared }) => (compared.wins == null ? "\u2013" : ["wins", "ties", "losses"].map((outcome) => whole(compared[outcome])).join(" / "));
-  /** A column of figures with as many decimals as tell them apart. */
+  /** A column of figures with as many decimals as distinguish them. */
   const column = (key, label, value, { signed, falls = !cost, kind = () => "figure" } = {}) => {
     const places = decimals(rows.map(value));
     return { key, label, figure: true, falls, value, cell: (row) => figure(value(row), number(value(row), places, signed), { class: kind(row) }) };

@@ -74,7 +74,7 @@ function shortened(name) {
   return letters.length <= NAME ? name : `${letters.slice(0, 7).join("")}\u2026${letters.slice(-8).join("")}`;
 }
 
-/** Names, shortened; of those that begin and end alike, with what tells them apart. */
+/** Names, shortened; of those that begin and end alike, with what distinguishes them. */
 function toldApart(names) {
   const short = names.map(shortened);
   return names.map((name, i) => {

@@ -295,7 +295,7 @@ def _pooled(run: CanonicalFrame) -> list[pl.LazyFrame]:
     for name in names:
         rows = rows.join(fixed_by_document(run, name).rename({"fixed": f"fixed {name}"}), how="cross")
     wrong = pl.any_horizontal(pl.col(name) & ~pl.col(f"fixed {name}") for name in names)
-    meaning = f"documents of all of them are ranked together; {option('by', names)} tells them apart"
+    meaning = f"documents of all of them are ranked together; {option('by', names)} distinguishes them"
     return [finding(next(iter(POOLED)), rows, wrong, _id(*run.keys), meaning)]
 
 

@@ -100,7 +100,9 @@ def test_advice_on_rankings_of_several_days_is_an_option_of_the_command(tmp_path
     Path("qrels.csv").write_text("query_id,doc_id,relevance\nq,a,1\n", encoding="utf-8")
     call = ["evaluate", "qrels.csv", "days.csv", "-m", "RR"]
     assert main(call) == 2
-    advice = "If 'date' tells rankings apart, such as days, give --key date; if the systems, call it 'run'; else keep "
+    advice = (
+        "If 'date' distinguishes rankings, such as days, give --key date; if the systems, call it 'run'; else keep "
+    )
     assert advice in (text := capsys.readouterr().err)
     assert "each document, which is MaxP where rows are passages: --duplicates first." in text
     assert main([*call, "--key", "date"]) == 0

@@ -1,4 +1,4 @@
-"""Numbers of ids order them as the ids themselves do, and tell them apart."""
+"""Numbers of ids order them as the ids themselves do, and distinguish them."""
 
 import polars as pl
 import pytest

@@ -223,7 +223,7 @@ def test_days_may_name_systems():
         ),
         (RUN.filter(date=DAYS[0]), DAILY, {"by": None}, "'date' tells judgments apart.* name that: by='date'"),
         (RUN, SHARED, {"by": "dates"}, "Did you mean 'date'"),
-        (RUN, SHARED, {"by": ["run"]}, "by names 'run', which tells rankings apart anyway"),
+        (RUN, SHARED, {"by": ["run"]}, "by names 'run', which distinguishes rankings anyway"),
         (RUN, SHARED, {"by": "score"}, "another meaning here"),
         (RUN.rename({"date": "hit_score"}), SHARED, {"by": "hit_score"}, "another meaning here"),
         (RUN.rename({"date": "provenance"}), SHARED, {"by": "provenance"}, "another meaning here"),
@@ -313,7 +313,7 @@ def test_validate_counts_rankings_by_their_keys_and_finds_those_that_are_pooled(
     assert found["judged queries missing from the run"]["count"] == missing.height
     pools = ir.validate(RUN, SHARED).row(0, named=True)
     assert pools["finding"] == "rankings of several days or tenants"
-    assert pools["meaning"].endswith("by=['date'] tells them apart")
+    assert pools["meaning"].endswith("by=['date'] distinguishes them")
     assert pools["count"] == RUN.select("run", "query_id").n_unique()
     lazily = ir.validate(RUN.lazy(), SHARED.lazy())
     assert_frame_equal(lazily.collect(), ir.validate(RUN, SHARED))
@@ -331,7 +331,7 @@ def test_validate_counts_rankings_by_their_keys_and_finds_those_that_are_pooled(
     ],
 )
 def test_what_looks_into_a_run_takes_its_keys_and_tells_of_those_that_it_pools(call):
-    with pytest.raises(ir.IRError, match="'dates', which by says tells its rankings apart"):
+    with pytest.raises(ir.IRError, match="'dates', which by says distinguishes rankings"):
         call(RUN, by="dates")
     both = RUN.filter(pl.col("date") != DAYS[2])
     if call(both, by="date").columns[0] == "finding":
