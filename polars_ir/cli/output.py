@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from shutil import copyfileobj, get_terminal_size
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import polars as pl
 import polars.selectors as cs
@@ -26,7 +27,6 @@ from polars_ir.files.writers import check_path, write_lines, write_table
 from polars_ir.files.writing.metadata import write_metadata
 from polars_ir.files.writing.replacing import check_writable
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
-from polars_ir.per_query.gate import as_json, as_markdown, as_text
 from polars_ir.per_query.to_metrics import flat
 from polars_ir.tables.cells import p_text
 
@@ -61,8 +61,8 @@ def show(frame: pl.DataFrame, options: argparse.Namespace) -> None:
         _show_json(frame, options)
     elif options.output is not None:
         write_table(_without_formulas(_flat(frame)) if options.no_formulas else _flat(frame), options.output)
-    elif options.command == "gate" and options.render in VERDICTS:
-        say(VERDICTS[options.render](frame, vars(options)))
+    elif options.command == "gate" and (verdict := _verdict(options.render)):
+        say(verdict(frame, vars(options)))
     elif frame.width:
         in_terminal = _fitting if sys.stdout.isatty() else _as_tsv
         say(RENDERERS.get(options.render, _as_table if options.command == "demo" else in_terminal)(frame), end="")
@@ -76,7 +76,8 @@ def _show_json(frame: pl.DataFrame, options: argparse.Namespace) -> None:
     if options.render == "flat":
         text = json.dumps(flat(frame, options.by), indent=2, allow_nan=False, ensure_ascii=False)
     else:
-        text = as_json(frame, vars(options)) if options.command == "gate" else _as_json(frame).rstrip("\n")
+        verdict = _verdict("json") if options.command == "gate" else None
+        text = verdict(frame, vars(options)) if verdict else _as_json(frame).rstrip("\n")
     if options.output is None:
         say(text)
     else:
@@ -198,5 +199,9 @@ RENDERERS: dict[str, Callable[[pl.DataFrame], str]] = {
     "markdown": _as_markdown,
 }
 
-#: The renderings of the verdict of the gate.
-VERDICTS = {None: as_text, "json": as_json, "markdown": as_markdown}
+
+def _verdict(render: str | None) -> Callable[[pl.DataFrame, dict[str, Any]], str] | None:
+    """The rendering of a gate's verdict, whose module no other command imports; None for that of any table."""
+    from polars_ir.per_query.gate import as_json, as_markdown, as_text
+
+    return {None: as_text, "json": as_json, "markdown": as_markdown}.get(render)

@@ -395,8 +395,8 @@ def call_of(expression: pl.Expr) -> MeasureCall | None:
     """The call that made an expression, whatever its name; None for a user's own aggregation.
 
     >>> import polars_ir as ir
-    >>> call_of(ir.precision(k=5).alias("mine")).arguments
-    {'k': 5, 'rel': 1, 'denominator': 'k'}
+    >>> call_of(ir.average_precision(k=5).alias("mine")).measure
+    'AP'
     >>> call_of(ir.precision(k=5).round(2)) is None
     True
     """

@@ -699,7 +699,7 @@ def test_a_look_is_one_of_several(gating, capsys):
         assert main([*gating, "--looks", look, "--json"]) == 3
         assert "look 1 of 2" in capsys.readouterr().out
     words = failing([*gating, "--looks", "2-5"], capsys)
-    assert "(i/m in the shell)" in words
+    assert "(i/m on the command line)" in words
     assert "got '2-5'" in words
 
 

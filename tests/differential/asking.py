@@ -69,7 +69,7 @@ def arguments(chance: random.Random, name: str, grades: Sequence[float], *, trus
     info = ir.CATALOG[name]
     chosen: dict[str, object] = {}
     for parameter in info.parameters:
-        if chance.random() < 0.5 or parameter == "cost":  # a column of the run: test_spending has it
+        if chance.random() < 0.5 or parameter in ("budget", "cost", "over"):  # columns of the run: tests of their own
             continue
         if parameter == "gains":
             chosen[parameter] = gains(chance, name, grades, trust=trust)

@@ -247,7 +247,9 @@ def test_a_gain_that_is_no_number_is_an_error():
 @pytest.mark.filterwarnings("error")
 def test_a_gain_that_is_nan_is_told():
     run = AGED.with_columns(age_days=pl.Series([math.nan, 1.0, 2.0]))
-    with pytest.warns(ir.IRWarning, match=r"'DCG\(gains=age_days\)' is NaN for 1 of 1 queries, the first being 'q'"):
+    with pytest.warns(
+        ir.IRWarning, match=r"'DCG\(gains=age_days\)' is no number for 1 of 1 queries, the first being 'q'"
+    ):
         ir.evaluate(run, {"q": ["d1"]}, "DCG(gains=age_days)")
 
 

@@ -288,6 +288,7 @@ def test_a_mean_over_all_or_over_some_queries(options, mean):
     assert found.item() == pytest.approx(mean, **EXACT)
 
 
+@pytest.mark.filterwarnings("ignore:scores of the run look like grades")
 @given(st.dictionaries(st.sampled_from([0.1, 0.2, 0.3, 0.7, 1.0, 1.1, 3.0]), st.integers(0, 9), min_size=1))
 def test_gains_meet_grades_of_either_float(gains):
     run = {"q": {f"d{i}": float(i) for i in range(len(gains))}}
