@@ -295,8 +295,7 @@ WHOLE_MESSAGES = {
     ),
     "a misspelt option in a name": (
         evaluating(measures="P(rell=2)@5"),
-        "P has no parameter 'rell'; got 'P(rell=2)@5'. Did you mean 'rel'? It takes k, rel, denominator, budget, "
-        "cost, over.",
+        "P has no parameter 'rell'; got 'P(rell=2)@5'. Did you mean 'rel'? It takes k, rel, denominator, budget, cost,",
     ),
     "a cutoff given by position": (
         lambda: ir.ndcg(10),
