@@ -30,9 +30,9 @@ INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status.
 
-    That is 0 for a result, 1 for a finding (of `validate`; a change that is worse, of the `gate`), 2 for wrong use or
-    input, 3 where the `gate` is inconclusive, 130 where Ctrl-C ended it; `trec_eval` and `ir_measures` have those of
-    the programs they stand in for.
+    That is 0 for a result, 1 for a finding (of `validate`; a change that is worse or dropped, of the `gate`), 2 for
+    wrong use or input, 3 where the `gate` is inconclusive, 130 where Ctrl-C ended it; `trec_eval` and `ir_measures`
+    have those of the programs they stand in for.
     """
     argv = sys.argv[1:] if arguments is None else list(arguments)
     debug = "--debug" in argv

@@ -5,8 +5,8 @@ from polars_ir.cli.parser import Command
 
 COMMANDS = (
     Command("evaluate", "evaluate runs against judgments", of.evaluate),
-    Command("compare", "tell whether systems differ by more than chance", of.compare),
-    Command("gate", "tell whether a change may ship: no measure drops more than it may", of.gate),
+    Command("compare", "tell whether systems differ by more than chance", of.compare, "stats"),
+    Command("gate", "tell whether a change may ship: no measure drops more than it may", of.gate, "stats"),
     Command("report", "write an experiment as a page: the answer, what to doubt, each query", of.report, "stats"),
     Command("table", "print a table for a publication: LaTeX, Markdown or HTML", of.table),
     Command("plot", "draw a chart", of.plot, "plot"),
