@@ -295,7 +295,10 @@ WHOLE_MESSAGES = {
     ),
     "a misspelt option in a name": (
         evaluating(measures="P(rell=2)@5"),
-        "P has no parameter 'rell'; got 'P(rell=2)@5'. Did you mean 'rel'? It takes k, rel, denominator, budget, cost,",
+        (
+            "P has no parameter 'rell'; got 'P(rell=2)@5'. Did you mean 'rel'? It takes k, rel, denominator, budget, "
+            "cost, over."
+        ),
     ),
     "a cutoff given by position": (
         lambda: ir.ndcg(10),
@@ -491,8 +494,8 @@ LAZILY_WRONG = {
     "systems in a column of another name": (
         pl.concat([RUN.with_columns(model=pl.lit("a")), RUN.with_columns(model=pl.lit("b"))]),
         (
-            f"{DUPLICATES.partition(';')[0]}; if 'model' names the systems, rename it to 'run'; if 'model' tells "
-            "rankings apart, give by=['model']; else keep"
+            f"{DUPLICATES.partition(';')[0]}; if 'model' names the systems, rename it to 'run'; if 'model' "
+            "distinguishes rankings, give by=['model']; else keep"
         ),
     ),
 }

@@ -205,7 +205,7 @@ class KeyAdvice(NamedTuple):
 
 
 PASSAGES = "(if passages, {deduplicate} keeps the best of each document)"
-ONE_OF_QRELS = "If {columns} judgments apart, such as those of days, keep one"
+ONE_OF_QRELS = "If {columns} judgments, such as those of days, keep one"
 SYSTEMS = "If {listed} names the systems, rename it"
 
 #: The advice by table; other tables are runs, of which one column may be that of systems where none is yet.
@@ -218,13 +218,13 @@ KEY_ADVICE = {
     "qrels": KeyAdvice(f"{ONE_OF_QRELS} or, where the run has it too, name that", ONE_OF_QRELS, ONE_OF_QRELS),
 }
 OF_RUN = KeyAdvice(
-    f"If {{columns}} rankings apart, such as days, name that {PASSAGES}",
-    "If {columns} rankings apart, evaluate each part; else {otherwise}",
-    f"If {{columns}} rankings apart, such as days, keep one {PASSAGES}",
+    f"If {{columns}} rankings, such as days, name that {PASSAGES}",
+    "If {columns} rankings, evaluate each part; else {otherwise}",
+    f"If {{columns}} rankings, such as days, keep one {PASSAGES}",
 )
 OF_SYSTEMS = KeyAdvice(
     f"{SYSTEMS}; if it distinguishes rankings, such as days, give {{by}} {PASSAGES}",
-    "If {columns} rankings apart, such as days, give {by}; if the systems, call it 'run'; else {otherwise}",
+    "If {columns} rankings, such as days, give {by}; if the systems, call it 'run'; else {otherwise}",
     f"{SYSTEMS} to 'run'; if it distinguishes rankings, such as days, keep one {PASSAGES}",
 )
 
@@ -240,7 +240,7 @@ def _keyed(table: str, apart: Sequence[str], names: Mapping[str, str], otherwise
     code = Code.renaming(table, {apart[0]: "run"}) if may_be_systems else Setting("by", key)
     advice = KEY_ADVICE.get(table, OF_SYSTEMS if may_be_systems else OF_RUN)
     listed = ", ".join(map(repr, apart))
-    columns = f"{listed} {'tells' if len(apart) == 1 else 'tell'}"
+    columns = f"{listed} {'distinguishes' if len(apart) == 1 else 'distinguish'}"
     deduplicate = option("duplicates", "first") if caller().kind == "shell" else "run.ir.deduplicate()"
     known = {"listed": listed, "columns": columns, "otherwise": otherwise, "deduplicate": deduplicate}
     name, without_code, keep = (text.format(**known, by=option("by", key)) for text in advice)
@@ -261,9 +261,9 @@ def duplicates_of_a_plan(dtypes: Mapping[str, pl.DataType], known: Sequence[str]
     spare = keys_perhaps(dtypes, known)[:SHOWN]
     systems = [] if "run" in known else [name for name in spare if could_be("run", dtypes[name])]
     rename = f"if {' or '.join(map(repr, systems))} names the systems, rename it to 'run'; " if systems else ""
-    tell = "tells" if len(spare) == 1 else "tell"
+    tell = "distinguishes" if len(spare) == 1 else "distinguish"
     by = option("by", spare)
-    rankings = f"if {' and '.join(map(repr, spare))} {tell} rankings apart, give {by}; else " if spare else ""
+    rankings = f"if {' and '.join(map(repr, spare))} {tell} rankings, give {by}; else " if spare else ""
     return f"the run gives a document of a query more than once; {rename}{rankings}keep the best score of each"
 
 

@@ -291,7 +291,7 @@ def test_a_map_gives_each_measure_its_cutoffs(measures, names):
 
 @pytest.mark.parametrize("k", ["10", 0, 10.5, True, [], [1.5], ["10"]])
 def test_a_map_of_other_cutoffs_says_which(k):
-    with pytest.raises(ir.IRError, match=rf"nDCG: k must be a whole number .* got {re.escape(repr(k))}"):
+    with pytest.raises(ir.IRError, match=rf"nDCG: k must be a whole number, 1 or more, .* got {re.escape(repr(k))}"):
         ir.evaluate({"q": ["d1"]}, {"q": ["d1"]}, {"nDCG": k})
 
 

@@ -221,7 +221,7 @@ def test_days_may_name_systems():
             {"by": "ap", "names": "sql"},
             "which has the name of a measure. Rename it: run.rename",
         ),
-        (RUN.filter(date=DAYS[0]), DAILY, {"by": None}, "'date' tells judgments apart.* name that: by='date'"),
+        (RUN.filter(date=DAYS[0]), DAILY, {"by": None}, "'date' distinguishes judgments.* name that: by='date'"),
         (RUN, SHARED, {"by": "dates"}, "Did you mean 'date'"),
         (RUN, SHARED, {"by": ["run"]}, "by names 'run', which distinguishes rankings anyway"),
         (RUN, SHARED, {"by": "score"}, "another meaning here"),
