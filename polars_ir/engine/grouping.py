@@ -144,7 +144,8 @@ def _check_types(
 
 def _relevant(relation: pl.LazyFrame, pair: RunAndQrels) -> pl.LazyFrame:
     """Rows of relevant documents, and one or more of each ranking, judge and subtopic, so that none is lost."""
-    per = pair.qrels.per if pair.qrels else ()
+    # Measures of groups of evidence do not read the subtopics that the groups are made of.
+    per = [name for name in pair.qrels.per if name in relation.collect_schema()] if pair.qrels else []
     first = pl.struct(RANKING, *per).is_first_distinct() if per else _begins_ranking()
     return relation.filter((pl.col("relevance") > 0) | first)
 

@@ -81,7 +81,7 @@ BUGS = (
     Bug("the lowest score comes first, sorted", "engine.as_plan.by_sorting", "descending=True", "descending=False"),
     Bug("the lowest score comes first, numbered", "engine.in_memory._order", "descending=True", "descending=False"),
     Bug("rows out of order are taken for ordered", "engine.in_memory._stand_in_order", "not rising.any()", "True"),
-    Bug("the lowest id comes first, numbered", "engine.in_memory._levels", "descending=True", "descending=False"),
+    Bug("the lowest id comes first, numbered", "engine.in_memory._tie_groups", "descending=True", "descending=False"),
     Bug(
         "the lowest id comes first, counted",
         "engine.as_plan.by_counting",
@@ -170,8 +170,8 @@ BUGS = (
     Bug(
         "judgments go to the wrong system",
         "engine.in_memory._rows",
-        "// n_queries * n_judgments + of_hits",
-        "// n_queries * 0 + of_hits",
+        "// n_queries * n_judgments + of_matches",
+        "// n_queries * 0 + of_matches",
     ),
     Bug("documents retrieved count those judged", "engine.in_memory.Rankings.counts", ".fill_null(0)", ".fill_null(1)"),
     Bug(
@@ -235,15 +235,15 @@ BUGS = (
     Bug(
         "equal levels are preferences",
         "engine.preferences.preferences_of",
-        '> pl.col("relevance_right")',
-        '>= pl.col("relevance_right")',
+        '.over(*judge, "group"), "level", dtype',
+        '.over(*judge, "group"), pl.col("level") + 1, dtype',
         of_kind("preferences"),
     ),
     Bug(
         "preferences that follow are left out",
-        "engine.preferences._with_implied",
-        "pl.concat([pairs, implied])",
-        "pl.concat([pairs])",
+        "engine.preferences.preferences_of",
+        "_with_implied(partial.unique(), documents, table)",
+        "partial.unique()",
         of_kind("preferences"),
     ),
     Bug(
