@@ -310,7 +310,7 @@ def test_a_pipe_is_written_into(format, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with ThreadPoolExecutor() as other:
-        read = other.submit(pipe.read_text)
+        read = other.submit(pipe.read_text, encoding="utf-8")
         ir.write_run({"q": {"d": 1}}, pipe, format=format)
         assert read.result(timeout=900).splitlines()[-1].startswith("q")
     assert pipe.is_fifo()
