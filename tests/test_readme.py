@@ -45,7 +45,7 @@ def test_links_between_pages_lead_to_files():
 
 
 def test_the_readme_is_short():
-    assert len(pages.README.read_bytes()) <= LONGEST_README
+    assert len(pages.text(pages.README).encode()) <= LONGEST_README
 
 
 def test_the_recognised_columns_are_those_of_the_schema():

@@ -141,8 +141,6 @@ FOLLOWED = {
     "a file with a blank": of_log(1.0, retrieved=[["A B.pdf", "C.pdf"]], relevant=["A B.pdf "]),
     "a blank behind the id": of_log(1.0, retrieved=[["b"]], relevant=["b "]),
     "a title that nothing knows": of_log(None, retrieved=[["x"]], relevant=["Ed Wood (film)"]),
-    "alternatives of one": of_log(0.5, retrieved=[["x", "y"]], relevant=[[["y"], ["w"]]]),
-    "alternatives": of_log(None, tuple(KINDS), retrieved=[["x", "y"]], relevant=[[["y", "z"], ["w"]]]),
     "grades in a dict": of_log(0.5, retrieved=[["x", "y"]], relevant=[{"y": 2, "z": 1}]),
     "a missing id between others": of_log(None, retrieved=[["x", None, "y"]], relevant=[["y"]]),
     "two systems under another name": of_log(0.75, experiment=["a", "b"], **TWICE),
