@@ -296,6 +296,7 @@ run_lines = st.tuples(query_ids, ids, ids, st.integers(0, 99).map(str), scores.m
 qrels_lines = st.tuples(query_ids, ids, ids, st.integers(-3, 9).map(str)).map(list)
 
 
+@pytest.mark.filterwarnings("ignore:.*the run has several tags")
 @given(layouts(run_lines), st.booleans())
 @example(([["[{", "0", "0", "0", "0.0", "0"]], b"[{ 0 0 0 0.0 0"), False)
 def test_any_run_is_read_back(layout: tuple[list[list[str]], bytes], zipped: bool) -> None:
