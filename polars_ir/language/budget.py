@@ -7,11 +7,11 @@ since recall would then fall where the budget grows.
 
 from __future__ import annotations
 
-import ast
 from typing import NamedTuple
 
 import polars as pl
 
+from polars_ir.language.cover import arguments_in
 from polars_ir.language.options import Option, Value, is_number, one_of
 
 #: The largest budget.
@@ -77,6 +77,4 @@ def budget_of(column: str) -> Budget:
     >>> budget_of("within(budget=4000, cost='tokens', over='stop')")
     Budget(budget=4000, cost='tokens', over='stop')
     """
-    call = ast.parse(column, mode="eval").body
-    assert isinstance(call, ast.Call)  # noqa: S101  # by `cutoff`
-    return Budget(**{str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords})
+    return Budget(**arguments_in(column))

@@ -83,7 +83,16 @@ def parameters_of(column: str) -> tuple[Cover, int | None]:
     >>> parameters_of("greedy_rank(alpha=0.5, rel=1, gains=None, weights='p', k=20)")
     (Cover(alpha=0.5, rel=1, gains=None, weights='p'), 20)
     """
-    call: Any = ast.parse(column, mode="eval").body
-    parameters = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
+    parameters = arguments_in(column)
     k = parameters.pop("k")
     return Cover(**parameters), k
+
+
+def arguments_in(column: str) -> dict[str, Any]:
+    """Arguments in the name of a computed column, which is written as a call.
+
+    >>> arguments_in("within(budget=4000, cost='tokens', over='stop')")
+    {'budget': 4000, 'cost': 'tokens', 'over': 'stop'}
+    """
+    call: Any = ast.parse(column, mode="eval").body
+    return {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
