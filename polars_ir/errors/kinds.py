@@ -180,11 +180,14 @@ class DtypeError(IRError):
         return cls(f"column {column!r} must be {wanted}; it is {got}.", about=table, fix=fix)
 
     @classmethod
-    def different_ids(cls, run: str, run_dtype: pl.DataType, qrels: str, qrels_dtype: pl.DataType) -> DtypeError:
-        table, column = ("run", run) if run_dtype.is_integer() else ("qrels", qrels)
+    def different_ids(
+        cls, run: str, run_dtype: pl.DataType, other: str, other_dtype: pl.DataType, *, of: str = "qrels"
+    ) -> DtypeError:
+        """`other` is the column of another table, `of` its name."""
+        table, column = ("run", run) if run_dtype.is_integer() else (of, other)
         return cls(
-            f"ids must have one type on both sides; run column {run!r} is {run_dtype} and qrels column {qrels!r} is "
-            f"{qrels_dtype}.",
+            f"ids must have one type on both sides; run column {run!r} is {run_dtype} and {of} column {other!r} is "
+            f"{other_dtype}.",
             fix=Fix("Cast one", Code.casting(table, column, pl.String)),
         )
 

@@ -26,7 +26,7 @@ from polars_ir.frames.roles import (
     find_per,
     is_rank,
 )
-from polars_ir.frames.rules import check_values
+from polars_ir.frames.rules import check_values, guard, wrong_value
 from polars_ir.frames.systems import named_by_text, systems_of_figures, systems_of_runs
 from polars_ir.language.kinds import kind_shown
 
@@ -35,6 +35,9 @@ MADE = ("rank", "ideal_rank", "n_retrieved", "n_higher", "n_tied", "judged_elsew
 
 #: Names that no key of rankings may have, since plans make such columns; also those that begin with `hit_`.
 OF_PLANS = ("hit", "before")
+
+#: The error of a plan.
+ITEM_TWICE = "the items have an item more than once; keep one row of each"
 
 #: Roles that a run may have beside its required ones: all except those of judgments.
 OTHERS_OF_RUN = tuple(role.name for role in ROLES.values() if role.of != "qrels" and role.name not in KEYS_OF_RUN)
@@ -94,6 +97,35 @@ def labelled_table(frame: object, *, by: Sequence[str] = ()) -> CanonicalFrame:
         table = table.with_columns(doc_id=2 * 10**15 - pl.int_range(pl.len(), dtype=pl.Int64))
         names["doc_id"] = "doc_id"
     return _table("run", table, names, without=MADE, ungraded=True, numbered=numbered, by=by)
+
+
+def history_table(history: object) -> CanonicalFrame:
+    """What users had before, in any form of a run, as a table with `query_id` and `doc_id`; other columns are left out.
+
+    A pair can have several rows. Those of a LazyFrame are searched for null ids by its plan.
+    """
+    frame = to_polars("history", history, column="score")
+    names = _names("history", frame, KEYS_OF_RUN, ())
+    return _searched(_table("history", frame, names, without=frame.collect_schema().names()))
+
+
+def items_table(items: object) -> CanonicalFrame:
+    """The items of a catalogue, a row each, as a table with `doc_id` and their other columns."""
+    frame = to_polars("items", items, column="score")
+    table = _searched(_table("items", frame, _names("items", frame, ("doc_id",), ())))
+    table.check_once("doc_id")
+    if table.eager:
+        return table
+    return table.with_frame(guard(table.all_columns(), pl.col("doc_id").is_duplicated(), ITEM_TWICE, key="doc_id"))
+
+
+def _searched(table: CanonicalFrame) -> CanonicalFrame:
+    """The table whose ids, where its rows are a plan's, are searched for nulls."""
+    if table.eager:
+        return table
+    wrong = pl.any_horizontal(map(wrong_value, table.names))
+    says = f"the {table.about} has ids that are null; leave those rows out"
+    return table.with_frame(guard(table.all_columns(), wrong, says, key=next(iter(table.names))))
 
 
 def per_query_table(per_query: object, about: str = "per_query") -> CanonicalFrame:
