@@ -86,7 +86,7 @@ class PytrecEval(Dicts):
     def text(self, folder: Path) -> Any:
         import pytrec_eval
 
-        with (folder / "run.txt").open() as run, (folder / "qrels.txt").open() as qrels:
+        with (folder / "run.txt").open(encoding="utf-8") as run, (folder / "qrels.txt").open(encoding="utf-8") as qrels:
             return [pytrec_eval.parse_run(run)], pytrec_eval.parse_qrel(qrels)
 
     def evaluate(self, tables: Any, measures: Sequence[str]) -> Figures:

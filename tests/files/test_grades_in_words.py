@@ -29,7 +29,7 @@ def file(request, tmp_path):
     elif path.suffix == ".ndjson":
         frame.write_ndjson(path)
     else:
-        path.write_text(FILES[request.param])
+        path.write_text(FILES[request.param], encoding="utf-8")
     return path
 
 
@@ -50,7 +50,7 @@ def test_what_gives_words_no_numbers_is_refused(grades, tmp_path):
 
 
 def test_json_has_no_words(tmp_path):
-    (tmp_path / "a.json").write_text('{"q": {"d": 1}}')
+    (tmp_path / "a.json").write_text('{"q": {"d": 1}}', encoding="utf-8")
     with pytest.raises(OptionError, match="JSON has numbers, and no words"):
         read_qrels(tmp_path / "a.json", grades=GRADES)
 
@@ -58,7 +58,7 @@ def test_json_has_no_words(tmp_path):
 def test_the_shell_takes_a_word_at_a_time(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name, text in {**FILES, "a.run": "q1 Q0 b 1 2 t\nq1 Q0 a 2 1 t\n"}.items():
-        (tmp_path / name).write_text(text)
+        (tmp_path / name).write_text(text, encoding="utf-8")
     grades = [word for pair in GRADES.items() for word in ("--grades", "{}={}".format(*pair))]
     assert main(["evaluate", "a.run", "--qrels", "a.qrels", "-m", "RR", *grades]) == 0
     assert capsys.readouterr().out == "run\tRR\na\t0.25\n"

@@ -42,13 +42,13 @@ QRELS = {
 
 @pytest.mark.parametrize(("value", "rows"), RUNS.values(), ids=RUNS)
 def test_results_are_a_run(value, rows, tmp_path):
-    (tmp_path / "a.json").write_text(json.dumps(value))
+    (tmp_path / "a.json").write_text(json.dumps(value), encoding="utf-8")
     assert read_run(tmp_path / "a.json").rows() == scan_run(tmp_path / "a.json").collect().rows() == rows
 
 
 @pytest.mark.parametrize(("value", "rows"), QRELS.values(), ids=QRELS)
 def test_judgments_are_qrels(value, rows, tmp_path):
-    (tmp_path / "a.json").write_text(json.dumps(value))
+    (tmp_path / "a.json").write_text(json.dumps(value), encoding="utf-8")
     assert read_qrels(tmp_path / "a.json").rows() == rows
 
 
@@ -68,18 +68,22 @@ def test_judgments_are_qrels(value, rows, tmp_path):
     ],
 )
 def test_what_is_no_whole_one_is_refused(read, value, says, tmp_path):
-    (tmp_path / "a.json").write_text(json.dumps(value))
+    (tmp_path / "a.json").write_text(json.dumps(value), encoding="utf-8")
     with pytest.raises(FileError, match=says):
         read(tmp_path / "a.json")
 
 
 def test_types_in_the_header_of_recbole_are_no_part_of_a_name(tmp_path):
-    (tmp_path / "a.inter").write_text("user_id:token\titem_id:token\trating:float\ttimestamp:float\n007\tx\t4\t1\n")
+    (tmp_path / "a.inter").write_text(
+        "user_id:token\titem_id:token\trating:float\ttimestamp:float\n007\tx\t4\t1\n", encoding="utf-8"
+    )
     qrels = read_qrels(tmp_path / "a.inter")
     assert qrels.rows() == [("007", "x", 4, "1")]
     assert ir.evaluate({"007": ["y", "x"]}, qrels, "RR").rows() == [("007", 0.5)]
 
 
 def test_a_snapshot_of_quepid_is_ranked_by_its_positions(tmp_path):
-    (tmp_path / "a.csv").write_text("Snapshot Name,Query Text,Doc ID,Doc Position\ns,q 1,b,1\ns,q 1,a,2\n")
+    (tmp_path / "a.csv").write_text(
+        "Snapshot Name,Query Text,Doc ID,Doc Position\ns,q 1,b,1\ns,q 1,a,2\n", encoding="utf-8"
+    )
     assert ir.evaluate(read_run(tmp_path / "a.csv"), {"q 1": ["a"]}, "RR").rows() == [("q 1", 0.5)]

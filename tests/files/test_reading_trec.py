@@ -320,7 +320,7 @@ def test_any_qrels_are_read_back(layout: tuple[list[list[str]], bytes], zipped: 
 def test_a_real_run_is_read_as_pytrec_eval_reads_it(name: str) -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval")
     path = DATA / f"{name}.run.gz"
-    with gzip.open(path, "rt") as file:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
         expected = pytrec_eval.parse_run(file)
     frame = both(read_run, scan_run, path)
     assert frame.height == sum(map(len, expected.values()))
@@ -331,7 +331,7 @@ def test_a_real_run_is_read_as_pytrec_eval_reads_it(name: str) -> None:
 def test_real_qrels_are_read_as_pytrec_eval_reads_them() -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval")
     path = DATA / "qrels.txt.gz"
-    with gzip.open(path, "rt") as file:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
         expected = pytrec_eval.parse_qrel(file)
     frame = both(read_qrels, scan_qrels, path)
     assert frame.height == sum(map(len, expected.values()))

@@ -101,7 +101,7 @@ def test_an_open_file_is_read_now(tmp_path):
     run = ir.read_run(path)
     with path.open("rb") as file:
         assert ir.read_run(file).equals(run)
-    with gzip.open(path, "rt") as text:
+    with gzip.open(path, "rt", encoding="utf-8") as text:
         assert ir.read_run(text, format="trec").equals(run)
     with pytest.raises(ir.IRError, match="file, line 2: "):
         ir.read_run(io.BytesIO(b"q Q0 d 1 2 a\nwrong\n"))

@@ -49,7 +49,7 @@ def test_a_browser_opens_the_query(tmp_path):
         "--dump-dom",
         (tmp_path / "page.html").as_uri(),
     ]
-    shown = subprocess.run([BROWSER, *arguments], capture_output=True, text=True, timeout=900, check=True).stdout  # noqa: S603  # our own page
+    shown = subprocess.run([BROWSER, *arguments], capture_output=True, encoding="utf-8", timeout=900, check=True).stdout  # noqa: S603  # our own page
     dialog = shown.partition("<dialog")[2]
     assert "open" in dialog.partition(">")[0]
     assert all(text in dialog for text in ("what?", "&lt;b&gt;bold", "d5"))

@@ -52,6 +52,6 @@ def test_a_rank_that_contradicts_the_scores_throughout_is_told(kind):
 
 
 def test_a_score_in_the_place_of_a_rank_is_told(tmp_path):
-    (tmp_path / "rs.run").write_text("q1 Q0 a 14.5 1 t\nq1 Q0 b 9.2 2 t\n")
+    (tmp_path / "rs.run").write_text("q1 Q0 a 14.5 1 t\nq1 Q0 b 9.2 2 t\n", encoding="utf-8")
     with pytest.warns(ir.IRWarning, match="are they exchanged"):
         ir.evaluate(ir.read_run(tmp_path / "rs.run"), {"q1": ["a"]}, "RR")

@@ -80,7 +80,7 @@ def _near(found, wanted):
 @pytest.mark.whole("a third of a second a case", quick=3)
 def test_the_output_on_real_runs_is_that_of_trec_eval(name, measures, capsys):
     asked = {"official": [*OFFICIAL, "iprec_at_recall", "P"], "set": [*OFFICIAL[:5], *SETS]}.get(measures)
-    with gzip.open(DATA / "expected" / f"{name}.trec_eval-10.tsv.gz", "rt") as lines:
+    with gzip.open(DATA / "expected" / f"{name}.trec_eval-10.tsv.gz", "rt", encoding="utf-8") as lines:
         rows = [row.rstrip("\n").split("\t") for row in lines]
     roots = {"P": "P_", "iprec_at_recall": "iprec_at_recall_"}
     if asked:

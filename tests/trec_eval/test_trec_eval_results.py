@@ -59,7 +59,7 @@ def test_the_output_of_trec_eval_on_a_real_run_is_read_whole():
     found = ir.read_trec_eval(source)
     assert found.shape == (100, 96)
     assert found["Rprec"].equals(found["Rprec_mult_1.00"])
-    with gzip.open(source, "rt") as lines:
+    with gzip.open(source, "rt", encoding="utf-8") as lines:
         values = {tuple(line.split("\t")[:2]): line.split("\t")[2].strip() for line in lines}
     assert found.filter(query_id="601").select("AP", "nDCG@10", "IPrec@0.1").row(0) == tuple(
         float(values[name, "601"]) for name in ("map", "ndcg_cut_10", "iprec_at_recall_0.10")

@@ -303,7 +303,7 @@ def web2013() -> pl.DataFrame:
     """The judgments of the TREC 2013 web track."""
     if not WEB2013.exists():
         pytest.skip("the judgments of TREC 2013 are not here")
-    with gzip.open(WEB2013, "rt") as lines:
+    with gzip.open(WEB2013, "rt", encoding="utf-8") as lines:
         rows = [line.split() for line in lines]
     frame = pl.DataFrame(rows, schema=["query_id", "subtopic", "doc_id", "relevance"], orient="row")
     return frame.with_columns(pl.col("relevance").cast(pl.Int64))

@@ -126,7 +126,7 @@ sys.path.insert(0, sys.argv[1])
 
 def highest():
     # Not `ru_maxrss`, in which the process that started this one counts, too.
-    (kilobytes,) = (line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))
+    (kilobytes,) = (line.split()[1] for line in open("/proc/self/status", encoding="utf-8") if line.startswith("VmHWM"))
     return int(kilobytes) >> 10
 
 
