@@ -45,19 +45,25 @@ ALWAYS = frozenset({"query_id", "relevance", "rank"})
 OF_TIES = ("doc_id", "n_higher", "n_tied")
 
 
+#: What a computed column is made of.
+Source = Literal["judgments", "run", "relation", "grades"]
+
+
 class ComputedColumn(NamedTuple):
     """A column that is made where a measure names it, by a name that holds its parameters.
 
     `is_named` recognises the name. `add` gives the judgments, or the whole relation, with columns of such names; those
-    `of` grades are made anew where other judgments take the place of these (`bounds`).
+    `of` grades are made anew where other judgments take the place of these (`bounds`), those of a run are counted on
+    all of its rows (`within`).
     """
 
     is_named: Callable[[str], bool]
-    of: Literal["judgments", "relation", "grades"]
-    add: Callable[..., pl.LazyFrame]
+    of: Source
+    add: Callable[..., pl.LazyFrame] | None = None
 
 
 COMPUTED = (
+    ComputedColumn(is_within, "run"),
     ComputedColumn(is_greedy, "judgments", with_greedy_rank),
     ComputedColumn(GROUP.__eq__, "judgments", with_group),
     ComputedColumn((FIRST, IDEAL).__contains__, "judgments", with_document),
@@ -100,14 +106,17 @@ class Needs(NamedTuple):
             return self
         return self._replace(kind=DOCUMENTS, per=None, columns=self.columns - {FIRST, IDEAL})
 
-    def with_derived(
-        self, frame: pl.DataFrame | pl.LazyFrame, of: Literal["judgments", "relation", "grades"], *, keys: Sequence[str]
-    ) -> pl.LazyFrame:
+    def with_derived(self, frame: pl.DataFrame | pl.LazyFrame, of: Source, *, keys: Sequence[str]) -> pl.LazyFrame:
         """The judgments, whose `keys` are those of a query, or the relation, by ranking, with the columns of them."""
         for record in COMPUTED:
-            if record.of == of and (named := sorted(filter(record.is_named, self.columns))):
+            if record.add and record.of == of and (named := sorted(filter(record.is_named, self.columns))):
                 frame = record.add(frame, *named, keys=keys)
         return frame.lazy()
+
+    @property
+    def budgets(self) -> list[str]:
+        """The columns that are counted on all rows of a run."""
+        return sorted(filter(is_within, self.columns.difference(RELATION)))
 
 
 def needs_of(
@@ -121,7 +130,7 @@ def needs_of(
 ) -> Needs:
     """Needs of measures under some options; columns of the run, which only a pair of tables has, add to them."""
     columns = {column for measure in measures for column in measure.expression.meta.root_names()}
-    if any(map(is_within, columns)):
+    if any(map(is_within, columns.difference(RELATION))):
         _check_budgets(measures, ties, judged_only=judged_only)
     kinds = {DOCUMENTS: measures} if TELLING.isdisjoint(columns) else _kinds(measures)
     kind = next(iter(kinds))
@@ -197,19 +206,19 @@ def check_columns(
             raise ColumnError(f"measure {name!r} reads the column 'run', which a run of one system does not have.")
         if call and isinstance(weights := call.arguments.get("weights"), str):
             check_weights(name, weights, pair.qrels or pair.run)
-    check_costs(pair.run, needs.columns)
     if of_relation is None and needs.columns.issubset(RELATION):
         return
+    _check_costs(pair.run, needs.budgets)
     relation = [*pair.keys, *of_relation] if of_relation is not None else None
     for measure in measures:
         for column in measure.expression.meta.root_names():
-            if not (is_within(column) or any(record.is_named(column) for record in COMPUTED)):
+            if not any(record.is_named(column) for record in COMPUTED):
                 _check_column(pair, measure.name, column, relation)
 
 
-def check_costs(run: CanonicalFrame, columns: Iterable[str]) -> None:
+def _check_costs(run: CanonicalFrame, budgets: Sequence[str]) -> None:
     """Raise an error where a run lacks the costs of a budget, or they are no numbers."""
-    for cost in sorted({budget_of(column).cost for column in columns if is_within(column)}):
+    for cost in sorted({budget_of(column).cost for column in budgets}):
         if cost not in run.dtypes or cost in run.names:
             others = [name for name, dtype in run.dtypes.items() if name not in run.names and dtype.is_numeric()]
             has = f"it has {quoted(others)}" if others else "it has no numbers but scores"

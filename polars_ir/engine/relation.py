@@ -54,7 +54,7 @@ def judged_relation(
     relation = relate(pair, needs)
     if not needs.columns.issubset(RELATION):
         keys = ranking_keys(relation, pair)
-        relation = with_within(relation, pair.run, needs.columns, in_order=needs.ties == "input" or pair.run.numbered)
+        relation = with_within(relation, pair.run, needs.budgets, in_order=needs.ties == "input" or pair.run.numbered)
         relation = needs.with_derived(needs.with_derived(relation, "relation", keys=keys), "grades", keys=keys)
     return pair, relation
 

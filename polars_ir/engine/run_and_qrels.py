@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -121,22 +121,22 @@ def _each_once(qrels: CanonicalFrame) -> CanonicalFrame:
 
 def search_duplicates(table: CanonicalFrame) -> None:
     """Search a table in memory for several rows of a document."""
-    others = list(itertools.filterfalse(table.names.__contains__, table.columns)) if table.about == "qrels" else []
-    hint = _of_several(table.dtypes, others) if others and not table.per else ""
-    if table.about == "qrels" and not others and not table.per:
-        subtopics = (
-            option("qrels_format", "subtopics") if caller().kind == "shell" else "read_qrels(format='subtopics')"
-        )
-        hint = f"If they are a file's judgments of subtopics, or of judges, read it so: {subtopics}, or 'judges'."
-    table.check_once(*table.keys, "doc_id", *table.per, hint=hint)
+    table.check_once(*table.keys, "doc_id", *table.per, hint=lambda: _of_several(table))
 
 
-def _of_several(dtypes: Mapping[str, pl.DataType], columns: Sequence[str]) -> str:
+def _of_several(table: CanonicalFrame) -> str:
     """The hint for several judgments of a document, by the column that may distinguish them."""
+    if table.about != "qrels" or table.per:
+        return ""
+    columns = list(itertools.filterfalse(table.names.__contains__, table.columns))
+    if not columns:
+        in_shell = caller().kind == "shell"
+        subtopics = option("qrels_format", "subtopics") if in_shell else "read_qrels(format='subtopics')"
+        return f"If they are a file's judgments of subtopics, or of judges, read it so: {subtopics}, or 'judges'."
     of_subtopics = "If they are judgments of subtopics, use measures of these (alpha_nDCG)"
     if find("qrels", "subtopic", columns):
         return f"{of_subtopics}."
-    named = [column for column in columns if could_be("judge", dtypes[column])]
+    named = [column for column in columns if could_be("judge", table.dtypes[column])]
     if not named:
         return ""
     judge = closest(["judge", "annotator", "assessor", "user"], named)

@@ -10,13 +10,16 @@ from polars_ir.engine.in_memory import RANKING, Rankings, places, repeats, row_n
 from polars_ir.engine.ranking import POSITION, with_position
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.rules import Rule
-from polars_ir.language.budget import budget_of, is_within
+from polars_ir.language.budget import budget_of
 from polars_ir.language.words import place
 
 
 def with_within(relation: pl.LazyFrame, run: CanonicalFrame, columns: Iterable[str], *, in_order: bool) -> pl.LazyFrame:
     """The judged relation with columns that `cutoff` names; equal scores stand as the rows do, or by their ids."""
-    for cost, of_cost in _by_cost(columns).items():
+    by_cost: dict[str, list[str]] = {}
+    for column in columns:
+        by_cost.setdefault(budget_of(column).cost, []).append(column)
+    for cost, of_cost in by_cost.items():
         rows = _placed(run, cost, in_order=in_order)
         value = pl.col(cost).cast(pl.Int128 if run.dtypes[cost].is_integer() else pl.Float64).cum_sum()
         counts = (_count(column, value) for column in of_cost)
@@ -27,14 +30,6 @@ def with_within(relation: pl.LazyFrame, run: CanonicalFrame, columns: Iterable[s
             counted = rows.group_by(run.keys, maintain_order=True).agg(*counts)
         relation = relation.join(counted, on=run.keys, how="left")
     return relation
-
-
-def _by_cost(columns: Iterable[str]) -> dict[str, list[str]]:
-    """The columns that are named, by those of costs."""
-    named: dict[str, list[str]] = {}
-    for column in sorted(filter(is_within, columns)):
-        named.setdefault(budget_of(column).cost, []).append(column)
-    return named
 
 
 def _count(column: str, spent: pl.Expr) -> pl.Expr:

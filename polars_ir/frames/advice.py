@@ -9,6 +9,7 @@ import polars as pl
 from polars_ir.errors import Code, ColumnError, DtypeError, Fix, fold, nearest, option, quoted, table_name
 from polars_ir.frames import guesses
 from polars_ir.frames.roles import RELEVANT, RETRIEVED, ROLE_OF, ROLES, TEXT, could_be, find
+from polars_ir.language.kinds import kind_shown
 from polars_ir.language.names import column_of
 
 #: Most distinct text grades for which the error suggests a mapping.
@@ -25,6 +26,10 @@ def without(
     """The error for a table that lacks columns of some roles; `names` has the others. One advice covers all."""
     if error := mistaken(table, needed[0], names, schema):
         return error
+    if table == "qrels" and "doc_id" in needed and not (kind := kind_shown(schema)).by_document:
+        says = f"are {kind.name}, which the measures of this call do not read; they have {quoted(schema)}."
+        code = f"ir.catalog().filter(pl.col('judgments') == {kind.name!r})"
+        return ColumnError(says, about=table, fix=Fix("Name measures that do", Code(code)))
     known = {role: (*ROLES[role].names, *(("rank",) if role == "score" else ())) for role in needed}
     lacks = " and ".join(f"no {role!r} column (recognised names: {', '.join(known[role])})" for role in needed)
     says = f"has {lacks}; it has {quoted(schema)}."

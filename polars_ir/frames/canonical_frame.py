@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
@@ -100,13 +100,13 @@ class CanonicalFrame:
         sources = tuple((frame, {**make, role: make[role].cast(dtype)}) for frame, make in self.sources)
         return replace(self, sources=sources, dtypes={**self.dtypes, role: dtype})
 
-    def check_once(self, *keys: str, made: pl.DataFrame | None = None, hint: str = "") -> None:
-        """Raise a `DataError` for rows in memory, of the table or made of it, that have the same keys."""
+    def check_once(self, *keys: str, made: pl.DataFrame | None = None, hint: Callable[[], str] = str) -> None:
+        """Raise a `DataError`, with a hint, for rows in memory, of the table or made of it, that have the same keys."""
         if made is None and not self.eager:
             return
         if may_repeat(self.select(*keys) if made is None else made.lazy().select(*keys)):
             rows = self.all_columns() if made is None else made.lazy()
-            check_duplicates(self.about, rows.collect(engine="in-memory"), keys, self.names, hint=hint)
+            check_duplicates(self.about, rows.collect(engine="in-memory"), keys, self.names, hint=hint())
 
     @property
     def repeated(self) -> str:

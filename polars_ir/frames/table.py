@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DtypeError, Fix, InputTypeError, fold, quoted
+from polars_ir.errors import ColumnError, DtypeError, InputTypeError, fold
 from polars_ir.frames import advice
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import Frame, holds_systems, to_polars
@@ -28,7 +28,6 @@ from polars_ir.frames.roles import (
 )
 from polars_ir.frames.rules import check_values, guard, wrong_value
 from polars_ir.frames.systems import named_by_text, systems_of_figures, systems_of_runs
-from polars_ir.language.kinds import kind_shown
 
 #: Columns that the judged relation makes, so that a user's column of that name is left out.
 MADE = ("rank", "ideal_rank", "n_retrieved", "n_higher", "n_tied", "judged_elsewhere")
@@ -62,11 +61,6 @@ def qrels_table(qrels: object, *, per: str | None = None, check: bool = True, by
     if isinstance(frame, pl.LazyFrame) and not isinstance(qrels, pl.LazyFrame):
         frame = frame.collect()  # of an Arrow dataset or stream; only a plan of the user's own is not ours to collect
     schema = frame.collect_schema()
-    kind = kind_shown(schema)
-    if not kind.by_document and find("qrels", "doc_id", schema) is None:
-        says = f"are {kind.name}, which the measures of this call do not read; they have {quoted(schema.names())}."
-        code = f"ir.catalog().filter(pl.col('judgments') == {kind.name!r})"
-        raise ColumnError(says, about="qrels", fix=Fix("Name measures that do", Code(code)))
     names = _names("qrels", frame, ("query_id", "doc_id"), ("relevance",))
     if "relevance" not in names:
         # BEIR, MTEB and ranx call a grade a score.

@@ -39,7 +39,7 @@ from polars_ir.runs.coverage import strictly
 from polars_ir.runs.options import Evaluating
 from polars_ir.runs.pooled import told_of_pooled
 from polars_ir.runs.selection import excluded_as_text, selected
-from polars_ir.runs.warnings import marks_of, warn_of_grades, warn_of_places, warned, with_warnings
+from polars_ir.runs.warnings import marks_of, warn_of_tables, warned, with_warnings
 
 
 @public(Evaluating)
@@ -126,7 +126,7 @@ def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> R
     by = each_once(options["by"])
     of_call: Any = {"ties": ties, "judges": judges, "judged_only": judged_only, "unjudged": options["bounds"], "by": by}
     needs = needs_of(measured, **of_call)
-    if options["bounds"] and any(map(is_within, needs.columns)):
+    if options["bounds"] and needs.budgets:
         raise OptionError("does not go with a budget.", about=option("bounds", True))
     if needs.kind.refuses:
         values = {"judges": judges, "bounds": options["bounds"], "judged_only": judged_only}
@@ -150,9 +150,7 @@ def _planned(
     if options["bounds"]:
         _check_names_of_bounds([measure.name for measure in measured])
     pair, relation = judged_relation(run, qrels, measured, needs)
-    if (judgments := pair.qrels or pair.run).eager:
-        warn_of_grades(judgments, measured)
-    warn_of_places(run, pair)
+    warn_of_tables(run, pair, measured)
     by_grade = needs.kind.by_document and needs.ties in ("best", "worst")
     ranked = reordered(relation, pair.keys, needs.ties) if by_grade else relation
     marks: dict[str, Any] = marks_of(pair, needs) if pair.qrels else {}

@@ -8,7 +8,7 @@ tables again only where there is something to warn of.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -296,8 +296,10 @@ def _examples(table: CanonicalFrame, role: str) -> str:
     return ", ".join(map(repr, first)) or "none at all"
 
 
-def warn_of_places(run: Any, pair: RunAndQrels) -> None:
-    """Warn of a run and judgments, or a rank and a score, that were probably exchanged."""
+def warn_of_tables(run: Any, pair: RunAndQrels, measures: Sequence[ResolvedMeasure]) -> None:
+    """Warn of grades, and of a run and judgments, or a rank and a score, in memory that were probably exchanged."""
+    if (judgments := pair.qrels or pair.run).eager:
+        warn_of_grades(judgments, measures)
     if not pair.run.eager:
         return
     if pair.qrels is not None and pair.qrels.eager and _are_swapped(pair.run, pair.qrels):
@@ -306,7 +308,9 @@ def warn_of_places(run: Any, pair: RunAndQrels) -> None:
             fix=Fix("The run comes first; if they are exchanged, swap them"),
         )
     if isinstance(run, pl.DataFrame) or is_pandas(run):
-        _warn_of_ranks(to_polars("run", run.head(SAMPLED), column="score"))
+        rank = find("run", "rank", list(map(str, run.columns)))
+        if rank is not None and rank != pair.run.names["score"]:
+            _warn_of_ranks(to_polars("run", run.head(SAMPLED), column="score").lazy().collect(), pair.run.names, rank)
 
 
 def _are_swapped(run: CanonicalFrame, qrels: CanonicalFrame) -> bool:
@@ -327,12 +331,9 @@ def _are_whole(numbers: pl.Series) -> bool:
     return not numbers.dtype.is_float() or bool((numbers == numbers.floor()).all())
 
 
-def _warn_of_ranks(rows: pl.DataFrame | pl.LazyFrame) -> None:
+def _warn_of_ranks(rows: pl.DataFrame, names: Mapping[str, str], of_rank: str) -> None:
     """Warn of a rank beside a score that contradicts it throughout, or is exchanged with it."""
-    names = {role: find("run", role, rows.columns) for role in ("query_id", "score", "rank")} if rows.columns else {}
-    if not isinstance(rows, pl.DataFrame) or None in names.values() or not names:
-        return
-    query, score, rank = (rows[str(names[role])] for role in ("query_id", "score", "rank"))
+    query, score, rank = (rows[name] for name in (names["query_id"], names["score"], of_rank))
     if not score.dtype.is_numeric():
         return
     same = query == query.shift()
