@@ -1,5 +1,6 @@
 from polars_ir import datasets as datasets, fusion as fusion
 from polars_ir.datasets.overlap import overlap as overlap
+from polars_ir.datasets.split import split as split
 from polars_ir.errors import IRError as IRError, IRWarning as IRWarning
 from polars_ir.files import (
     read_beir as read_beir,

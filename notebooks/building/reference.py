@@ -120,8 +120,8 @@ def pages() -> dict[str, tuple[str, str, dict[str, Any]]]:
         ),
         "data": (
             "Data and judgments",
-            "Test collections, runs and judgments from lists, and judgments of several judges.",
-            take(["datasets", "from_lists", "judgments", "overlap"]),
+            "Test collections, runs and judgments from lists, judgments of several judges, and splits of logs.",
+            take(["datasets", "from_lists", "judgments", "overlap", "split"]),
         ),
         "errors": ("Errors", "The base of all errors, and the class of all warnings.", take(["IRError", "IRWarning"])),
         "other": ("Other names", "Modules, typed access to `.ir`, and two rankings side by side.", rest),

@@ -85,6 +85,7 @@ INTENTS = {
     "top head first cut truncate": "top_k",
     "rbo jaccard": "similarity",
     "check lint": "validate",
+    "train_test_split leave_one_out holdout": "split",
     "sample_size": "power",
     "box boxplot violin hist histogram": "plots.distribution",
     "bar barplot errorbar": "plots.forest",
