@@ -44,7 +44,7 @@ NULL = HISTORY.with_columns(pl.when(pl.int_range(pl.len()) > 0).then("item_id").
     ("history", "items", "says"),
     [
         (HISTORY.with_columns(item_id=7), None, "run column 'item_id' is String and history column"),
-        (None, ITEMS.with_columns(item_id=7), "items column 'item_id' is Int64. Cast one: items"),
+        (None, ITEMS.with_columns(item_id=pl.Series([7, 8, 9])), "items column 'item_id' is Int64. Cast one: items"),
         (NULL, None, "history has 1 row whose 'item_id' is null"),
         (NULL.lazy(), None, "the history has ids that are null"),
         (HISTORY.drop("user_id"), None, "history has no 'query_id' column"),
