@@ -92,9 +92,10 @@ class IRNamespace(Generic[_FrameT_co]):
         """Novelty of the first k documents, discounted by log rank, divided by that of the greedy ideal ranking."""
     def assert_no_worse(
         self,
-        old: Any,
-        measures: str | pl.Expr | Iterable[str | pl.Expr],
+        old: Any = None,
+        measures: Measures | None = None,
         *,
+        baseline: str | None = None,
         floors: Mapping[str, float] | None = None,
         inconclusive: Literal["fail", "warn", "pass"] = "fail",
         **options: Unpack[Gating],
@@ -200,7 +201,7 @@ class IRNamespace(Generic[_FrameT_co]):
         run_b: Any,
         qrels: Any,
         measure: Measures,
-        *,
+        *systems: str,
         n_queries: int | None = 10,
         by: str | Sequence[str] | None = None,
         **options: Unpack[Explaining],
@@ -342,7 +343,12 @@ class IRNamespace(Generic[_FrameT_co]):
     ) -> _FrameT_co:
         """One run of several: rank fusion by a method, a norm, weights and the dialect of a product."""
     def gate(
-        self, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]
+        self,
+        old: Any = None,
+        measures: Measures | None = None,
+        *,
+        baseline: str | None = None,
+        **options: Unpack[Gating],
     ) -> _FrameT_co:
         """Verdict that a new system is no worse than an old one, up to an allowed drop: one row per measure."""
     def gm_bpref(self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]) -> _FrameT_co:
@@ -802,8 +808,8 @@ class IRNamespace(Generic[_FrameT_co]):
         qrels: Any,
         measure: Measures,
         query_id: Any,
-        *,
-        names: Sequence[str] = ...,
+        *systems: str,
+        names: Sequence[str] | None = None,
         **options: Unpack[Showing],
     ) -> Report:
         """Two rankings of a query next to each other: grades, contributions, and ranks in the other ranking."""

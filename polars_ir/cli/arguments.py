@@ -253,7 +253,9 @@ def gate(command: argparse.ArgumentParser) -> None:
     from polars_ir.per_query.shared.options import INCONCLUSIVE, Gating
 
     command.add_argument("new", help="a file of evaluate --per-query for one system; with --qrels, its run")
-    command.add_argument("old", help="the same for the system before the change")
+    command.add_argument("old", nargs="?", help="the same for the system before the change")
+    its_name = "in place of the second file, the system of the first that is the old one; --by run judges several"
+    command.add_argument("--baseline", metavar="SYSTEM", help=its_name)
     add_measures(command, required=False)
     by = "columns of both, such as date, or run: a verdict for each of their values, on the pairs of it; repeat"
     command.add_argument("--by", action="append", metavar="COLUMN", help=by)

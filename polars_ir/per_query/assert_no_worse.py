@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, Unpack
 
 import polars as pl
@@ -10,15 +10,17 @@ import polars as pl
 from polars_ir.errors import warn
 from polars_ir.language.options import check, one_of, public
 from polars_ir.per_query.gate import as_text, judged_change
+from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import INCONCLUSIVE, Gating
 
 
 @public(Gating)
 def assert_no_worse(
     new: Any,
-    old: Any,
-    measures: str | pl.Expr | Iterable[str | pl.Expr],
+    old: Any = None,
+    measures: Measures = None,
     *,
+    baseline: str | None = None,
     floors: Mapping[str, float] | None = None,
     inconclusive: Literal["fail", "warn", "pass"] = "fail",
     **options: Unpack[Gating],
@@ -29,7 +31,7 @@ def assert_no_worse(
 
     Parameters
     ----------
-    new, old, measures
+    new, old, measures, baseline
         As in `gate`.
     floors
         The lowest mean that new may have, by measure, whatever old has; the highest of a measure whose lowest value is
@@ -58,7 +60,7 @@ def assert_no_worse(
     AssertionError: nDCG@10: worse: 0.2637 against 0.3234 on 96 queries, ...
     """
     check("inconclusive", inconclusive, one_of(*INCONCLUSIVE))
-    verdict = judged_change(new, old, measures, options, floors=floors)
+    verdict = judged_change(new, old, measures, options, floors=floors, baseline=baseline)
     if fails(verdict, inconclusive):
         raise AssertionError(as_text(verdict, options))
     if inconclusive == "warn" and not verdict["passed"].all():

@@ -22,6 +22,8 @@ from polars_ir.errors import (
     Fix,
     InputTypeError,
     OptionError,
+    Setting,
+    check_systems,
     nearest,
     option,
     quoted,
@@ -37,7 +39,15 @@ from polars_ir.language.names import canonical_name
 from polars_ir.language.options import any_number, check, each_once, not_negative, public
 from polars_ir.per_query.shared.drops import p_of_drops
 from polars_ir.per_query.shared.keys import check_one_type, keys_found, null_rule, parts_of
-from polars_ir.per_query.shared.measures import Range, by_column, check_range, measures_of, ranges_of
+from polars_ir.per_query.shared.measures import (
+    Measures,
+    Range,
+    by_column,
+    check_range,
+    measures_of,
+    ranges_of,
+    warn_of_attributes,
+)
 from polars_ir.per_query.shared.options import Gating
 from polars_ir.per_query.shared.paired import Scores, paired_systems
 from polars_ir.per_query.shared.pairs import Pairs
@@ -63,7 +73,12 @@ SCHEMA = {
 
 @public(Gating)
 def gate(
-    new: Table[FrameT], old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]
+    new: Table[FrameT],
+    old: Any = None,
+    measures: Measures = None,
+    *,
+    baseline: str | None = None,
+    **options: Unpack[Gating],
 ) -> FrameT:
     """Verdict that a new system is no worse than an old one, up to an allowed drop: one row per measure.
 
@@ -104,8 +119,9 @@ def gate(
         What `evaluate` returned for the changed system, whatever it is called; of several with `by="run"`.
     old
         The same for the system before the change.
-    measures
-        Names of the measures, in any spelling.
+    baseline
+        The system of `new` that is the old one, in place of `old`: `per_query.ir.gate(baseline="bm25")`. There is one
+        other or, with `by="run"`, a row for each.
 
     Returns
     -------
@@ -138,45 +154,52 @@ def gate(
     [('nDCG@10', -0.0597, -0.0797, -0.041, True, 'no worse'),
      ('RR', -0.1017, -0.1572, -0.0367, False, 'dropped')]
     """
-    return give_back(judged_change(new, old, measures, options), new)
+    return give_back(judged_change(new, old, measures, options, baseline=baseline), new)
 
 
 @public(Gating)
-def gate_with_floors(new: Any, old: Any, measures: Any, *, floors: Any, **options: Unpack[Gating]) -> pl.DataFrame:
+def gate_with_floors(
+    new: Any, old: Any, measures: Any, *, floors: Any, baseline: str | None = None, **options: Unpack[Gating]
+) -> pl.DataFrame:
     """The result of `gate` as a Polars frame, with the floors of `assert_no_worse`."""
-    return judged_change(new, old, measures, options, floors=floors)
+    return judged_change(new, old, measures, options, floors=floors, baseline=baseline)
 
 
 def judged_change(
     new: Any,
     old: Any,
-    measures: str | pl.Expr | Iterable[str | pl.Expr],
+    measures: Measures,
     options: Gating,
     source: Source | None = None,
     floors: Mapping[str, float] | None = None,
+    baseline: str | None = None,
 ) -> pl.DataFrame:
     """Result of `gate`, with floors if there are some; a `source` has the sums of frames that plans stand for."""
     cluster, by = options["cluster"], each_once(options["by"])
     if by:
         check_names(by, SCHEMA)
-    is_plan = isinstance(new, pl.LazyFrame)
-    after, measures = _of_one_system("new", new, measures, cluster, by, is_plan=is_plan)
-    before, of_old = _of_one_system("old", old, measures, cluster, by, is_plan=is_plan)
+    with with_names(per_query=option("new")):
+        after, before = _sides(new, old, baseline, by)
+    is_plan = not after.eager and (isinstance(new, pl.LazyFrame) or baseline is not None)
+    names = _of_one_system(after, measures, cluster, by, is_plan=is_plan)
+    of_old = _of_one_system(before, names if measures is None else measures, cluster, by, is_plan=is_plan)
+    if measures is None:
+        warn_of_attributes(after, names)
     by = list(map(after.roles.get, by, by))
-    its_range = ranges_of(measures, options["ranges"])
+    its_range = ranges_of(names, options["ranges"])
     allowed = _allowed(after, before, its_range, options["max_drop"])
-    floor_of = _floors({} if floors is None else floors, measures)
+    floor_of = _floors({} if floors is None else floors, names)
     keys: dict[str, None] = {}
     for table in (after, before):
         if not is_plan and may_repeat(table.select("query_id")):
-            keys |= dict.fromkeys(keys_found(table, without=measures))
+            keys |= dict.fromkeys(keys_found(table, without=names))
     others = ["topic", "topic_id", PROVENANCE, *by, cluster if isinstance(cluster, str) else None]
     if is_plan:  # of which an error names the columns that may distinguish its rows
-        perhaps = keys_perhaps(after.dtypes, [*after.keys, *measures])
+        perhaps = keys_perhaps(after.dtypes, [*after.keys, *names])
         others += [name for name in perhaps if before.dtypes.get(name) == after.dtypes[name]]
     if keys:
         check_one_type({"new": after, "old": before}, keys)
-    sides = {"new": _kept("new", after, measures, others, keys), "old": _kept("old", before, of_old, others, keys)}
+    sides = {"new": _kept(after, names, others, keys), "old": _kept(before, of_old, others, keys)}
     options = {**options, "alpha": _level(options)}
     as_0 = [name for name, its in its_range.items() if options["missing"] == "zero" and not its.is_cost]
     only, common = {"interval": ("auto",)}, (1, "new and old must be of the same queries; they share none.")
@@ -184,17 +207,17 @@ def judged_change(
     slices: list[tuple[Pairs, str | None]] = []
     # Both sides are one frame from here.
     with with_names(per_query=f"{option('new')} or {option('old')}"):
-        for names, part in parts_of(sides, by) if by and not is_plan else [({}, sides)]:
-            apart = list(filterfalse(names.__contains__, keys))
+        for of_part, part in parts_of(sides, by) if by and not is_plan else [({}, sides)]:
+            apart = list(filterfalse(of_part.__contains__, keys))
             scores = paired_systems(
-                part, measures, how, keys=apart, what="ir.gate", only=only, source=source, common=common
+                part, names, how, keys=apart, what="ir.gate", only=only, source=source, common=common
             )
             if isinstance(scores, Scores):
                 _check_common(scores, apart)
             for name in scores.measures:
                 check_range(name, scores.seen(name), its_range[name])
             found = scores.paired([(0, 1)], missing="skip", tails=True, as_0=as_0, ranges=its_range)
-            slices += [(of._replace(slice={**names, **of.slice}), scores.note) for of in found]
+            slices += [(of._replace(slice={**of_part, **of.slice}), scores.note) for of in found]
         rows = list(_rows(slices, its_range, allowed, floor_of, options))
     verdicts = pl.DataFrame(rows, schema={**dict(zip(by, map(after.dtypes.get, by), strict=True)), **SCHEMA})
     return verdicts.rename(after.source_names, strict=False)
@@ -216,11 +239,46 @@ def _rows(
         yield {**names, **with_floor(row, pair, its, floors.get(pair.measure), options["alpha"])}
 
 
+def _sides(new: Any, old: Any, baseline: str | None, by: Sequence[str]) -> tuple[CanonicalFrame, CanonicalFrame]:
+    """The queries of both systems: of two frames, or of one in which `baseline` names the old one."""
+    table = per_query_table(new, "new")
+    if baseline is None:
+        if old is None:
+            says = f"must be the figures before the change; without them {option('baseline')} names a system of new."
+            raise OptionError(says, about="old")
+        return table, per_query_table(old, "old")
+    if old is not None:
+        says = (
+            f"must be left out beside {option('baseline', baseline)}, a system of new; measures are given as measures=."
+        )
+        raise OptionError(says, about="old")
+    if "run" not in table.dtypes:
+        raise ColumnError.one_system(f"ir.gate with {option('baseline')}", table.columns)
+    own, rows = table.names["run"], table.checked(null_rule(table, "run"))
+    there = systems_of(new, rows.select("run").unique().collect(engine=table.engine))
+    check_systems("baseline", [baseline], there)
+    others = [system for system in there if system != str(baseline)]
+    if not others:
+        raise ColumnError.one_system("ir.gate", table.columns, there)
+    is_old = pl.col("run").cast(pl.String) == str(baseline)
+    of_new, of_old = rows.filter(~is_old), rows.filter(is_old).drop("run")
+    if own in by or "run" in by:
+        if not table.eager:
+            raise InputTypeError.lazy(f"ir.gate with {option('by', own)}")
+        each = pl.LazyFrame({"run": others}).cast({"run": table.dtypes["run"]})
+        of_old = of_old.join(each, how="cross")
+    elif len(others) > 1:
+        says = f"must have one system beside {baseline!r}; it has {len(others)}: {', '.join(map(repr, others[:5]))}."
+        raise ColumnError(says, about="new", fix=Fix("Judge each", Setting("by", [*by, own] if by else own)))
+    after, before = (table.with_frame(each.collect() if table.eager else each) for each in (of_new, of_old))
+    return after, before
+
+
 def _of_one_system(
-    role: str, per_query: Any, measures: Any, cluster: Any, by: Sequence[str], *, is_plan: bool
-) -> tuple[CanonicalFrame, list[str]]:
-    """The queries of a frame of a single system, with its measures of these names; the measures' columns."""
-    table = per_query_table(per_query, role)
+    table: CanonicalFrame, measures: Measures, cluster: Any, by: Sequence[str], *, is_plan: bool
+) -> list[str]:
+    """The columns of these measures of a frame, whose queries are of a single system."""
+    role = table.about
     if not table.eager and not is_plan:
         raise InputTypeError.lazy("ir.gate")
     by = list(map(table.roles.get, by, by))
@@ -228,27 +286,24 @@ def _of_one_system(
     found = None if runs is None else runs.collect(engine=table.engine)
     if found is not None and found["run"].null_count():
         collected(table.checked(null_rule(table, "run")).select("run"), table.engine)
-    if found is not None and len(systems := systems_of(per_query, found)) > 1:
+    if found is not None and len(systems := systems_of(None, found)) > 1:
         says = f"must be of one system; it has {len(systems)}: {', '.join(map(repr, systems[:5]))}."
         words = "Keep one" if is_plan else f"Give {option('by', table.names['run'])} for a verdict on each, or keep one"
         raise ColumnError(says, about=role, fix=Fix(words, Code.only(role, table.names["run"], systems[0])))
     if not table.rows and not is_plan:
         raise DataError("has no row, and so no queries to compare; it must have some.", about=role)
-    names = measures_of(table, measures)
     for named in (cluster, *by):
         if isinstance(named, str) and named not in table.columns:
             says = f"has no column {named!r}; it has {quoted(table.columns)}."
             raise ColumnError(says, about=role, near=nearest(named, table.columns))
-    return table, names
+    return measures_of(table, measures, without=[*by, *([cluster] if isinstance(cluster, str) else [])])
 
 
-def _kept(
-    role: str, table: CanonicalFrame, measures: Sequence[str], others: Sequence[Any], keys: Iterable[str]
-) -> CanonicalFrame:
+def _kept(table: CanonicalFrame, measures: Sequence[str], others: Sequence[Any], keys: Iterable[str]) -> CanonicalFrame:
     """A side with the columns that are read, including the keys of either side."""
     if lacking := set(keys).difference(table.columns):
         says = f"has no column {min(lacking)!r}, which distinguishes the rows of a query in the other frame."
-        raise ColumnError(says, about=role, fix="Keep the rows of one value there, or give this one the column")
+        raise ColumnError(says, about=table.about, fix="Keep the rows of one value there, or give this one the column")
     kept = dict.fromkeys(("query_id", *measures, *filter([*others, *keys].__contains__, table.columns)))
     return replace(table, dtypes=dict(zip(kept, map(table.dtypes.__getitem__, kept), strict=True)))
 

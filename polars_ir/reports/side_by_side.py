@@ -14,8 +14,8 @@ from polars_ir.reports.content import Content, Rankings
 from polars_ir.reports.experiment import Experiment
 from polars_ir.reports.rankings import documents_of
 from polars_ir.reports.report import Report, reported
-from polars_ir.runs.alternatives import Frames, cutoff_of, one_measure
-from polars_ir.runs.diff import SIDES, of_one_system
+from polars_ir.runs.alternatives import cutoff_of, one_measure
+from polars_ir.runs.diff import SIDES, sides_of
 from polars_ir.runs.explain import explain, ids_of
 from polars_ir.runs.options import Reporting, Showing
 
@@ -27,14 +27,15 @@ def side_by_side(
     qrels: Any,
     measure: Measures,
     query_id: Any,
-    *,
-    names: Sequence[str] = SIDES,
+    *systems: str,
+    names: Sequence[str] | None = None,
     **options: Unpack[Showing],
 ) -> Report:
     """Two rankings of a query next to each other: grades, contributions, and ranks in the other ranking.
 
-    It is the page of a report, opened at the query. The figures are those of `explain`. Below each ranking stand the
-    relevant documents that it lacks down to the depth.
+    They are of two runs, or of two systems of one, which are named last: `runs.ir.side_by_side(qrels, "nDCG@10", "q1",
+    "bm25", "tfidf")`. It is the page of a report, opened at the query. The figures are those of `explain`. Below each
+    ranking stand the relevant documents that it lacks down to the depth.
 
     Parameters
     ----------
@@ -42,8 +43,10 @@ def side_by_side(
         One measure that `explain` takes.
     query_id
         The judged query.
+    systems
+        Two names, after the query, of systems of the first argument, behind which the judgments follow at once.
     names
-        The names of the two systems.
+        What the page calls both: by default as they are named, or else 'a' and 'b'.
 
     Returns
     -------
@@ -53,7 +56,8 @@ def side_by_side(
     Raises
     ------
     IRError
-        For a query that was not judged, a run of several systems, and what `explain` does not take.
+        For a query that was not judged, a run of several systems, names that are none of them, and what `explain` does
+        not take.
 
     Examples
     --------
@@ -63,29 +67,37 @@ def side_by_side(
     >>> page.content["rankings"]["documents"]["doc_id"]
     ['d1', 'd2', 'd3']
     """
+    called = names or ((query_id, *systems) if systems else SIDES)
+    runs, qrels, measure, query_id = sides_of([run_a, run_b, qrels, measure, query_id], systems)
     measured, query_ids = one_measure(measure, "side_by_side", qrels), ids_of(query_id)
     if len(query_ids) != 1:
         raise OptionError(f"must be one query here; got {query_ids.to_list()!r:.80}.", about="query_id")
-    if not isinstance(names, (list, tuple)) or len({*map(str, names)}) != 2:
-        raise OptionError(f"must be the names of both systems, as in ('old', 'new'); got {names!r:.80}.", about="names")
-    runs: Frames = {side: of_one_system(f"run_{side}", run) for side, run in zip(SIDES, (run_a, run_b), strict=True)}
+    if not isinstance(called, (list, tuple)) or len({*map(str, called)}) != 2:
+        raise OptionError(
+            f"must be the names of both systems, as in ('old', 'new'); got {called!r:.80}.", about="names"
+        )
     documents, queries = options["documents"], options["queries"]
     whole: Any = {**options, "depth": None, "documents": None, "queries": None}
     rows = cast("pl.DataFrame", explain(runs, qrels, measure, query_ids, **whole))
-    systems = [str(name) for name in names]
+    shown = [str(name) for name in called]
     query = rows.columns[rows.columns.index("rank") - 1]
-    explained = rows.rename({query: "query_id"}).with_columns(pl.col("run").cast(pl.String).replace(SIDES, systems))
+    explained = rows.rename({query: "query_id"}).with_columns(pl.col("run").cast(pl.String).replace(SIDES, shown))
     values = dict(explained.group_by("run").agg(pl.col("contribution").sum()).iter_rows())
     id = str(query_ids[0])
-    figures = [{"run": name, "query_id": id, measured.name: values.get(name) or 0.0} for name in systems]
-    experiment = Experiment(pl.DataFrame(figures), [measured.name], systems)
+    figures = [{"run": name, "query_id": id, measured.name: values.get(name) or 0.0} for name in shown]
+    experiment = Experiment(pl.DataFrame(figures), [measured.name], shown)
     given: dict[str, Any] = {**options}
     evaluation: Any = {name: given.get(name, option.default) for name, option in options_of(Reporting).items()}
-    shown = cutoff_of(measured) if options["depth"] == "cutoff" else options["depth"]
-    depth = int(shown or explained["rank"].max() or 1)  # type: ignore[arg-type]  # a rank
+    depth = cutoff_of(measured) if options["depth"] == "cutoff" else options["depth"]
+    depth = int(depth or explained["rank"].max() or 1)  # type: ignore[arg-type]  # a rank
     made = reported(experiment, None, {"documents": documents, "queries": queries}, None, 0, evaluation)
-    call = f"ir.side_by_side(run_a, run_b, qrels, {measured.name!r}, {id!r})"
-    shown_documents = documents_of(explained, systems, documents, depth)
+    of_one = [measured.name, id, *shown]
+    call = (
+        f"runs.ir.side_by_side(qrels, {', '.join(map(repr, of_one))})"
+        if systems
+        else (f"ir.side_by_side(run_a, run_b, qrels, {measured.name!r}, {id!r})")
+    )
+    shown_documents = documents_of(explained, shown, documents, depth)
     rankings: Rankings = {"measure": measured.name, "depth": depth, "queries": [id], **shown_documents}
     content: Content = {**made.content, "rankings": rankings, "made": {**made.content["made"], "python": call}}
     return Report(content, made.figures)

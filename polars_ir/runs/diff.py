@@ -8,14 +8,23 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, Fix, InputTypeError, IRWarning
+from polars_ir.errors import (
+    Code,
+    ColumnError,
+    Fix,
+    InputTypeError,
+    IRWarning,
+    OptionError,
+    check_systems,
+    quoted,
+)
 from polars_ir.frames.kinds import Frame, give_back, to_polars
 from polars_ir.frames.roles import find
 from polars_ir.frames.table import run_table
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import Measures, ResolvedMeasure
 from polars_ir.language.options import check, count, or_none, public
-from polars_ir.runs.alternatives import DECIMALS, Frames, check_number, cutoff_of, frames_of, one_measure
+from polars_ir.runs.alternatives import DECIMALS, check_number, cutoff_of, frames_of, one_measure
 from polars_ir.runs.evaluate import evaluate_collected
 from polars_ir.runs.explain import explained, keys_of, with_texts
 from polars_ir.runs.options import Explaining
@@ -31,21 +40,24 @@ def diff(
     run_b: Any,
     qrels: Any,
     measure: Measures,
-    *,
+    *systems: str,
     n_queries: int | None = 10,
     by: str | Sequence[str] | None = None,
     **options: Unpack[Explaining],
 ) -> FrameT:
     """The queries in which two runs differ most, and the documents that make the difference there.
 
-    The contributions of `explain`, side by side. The differences of the documents of a query add up to the difference
-    of its values. All queries are evaluated, and only those shown are explained; a LazyFrame is collected for
-    that. For a cost (`Fallout`) a positive difference says that `run_a` is the worse one.
+    The contributions of `explain`, side by side: of two runs, or of two systems of one, which are named last:
+    `runs.ir.diff(qrels, "nDCG@10", "bm25", "tfidf")`. The differences of the documents of a query add up to the
+    difference of its values. All queries are evaluated, and only those shown are explained; a LazyFrame is collected
+    for that. For a cost (`Fallout`) a positive difference says that `run_a` is the worse one.
 
     Parameters
     ----------
     measure
         One measure that `explain` takes.
+    systems
+        Two names, after the measure, of systems of the first argument, behind which the judgments follow at once.
     n_queries
         The number of queries to show, by falling difference; None: all that differ.
     by
@@ -67,7 +79,7 @@ def diff(
     Raises
     ------
     IRError
-        For a run of several systems, and for what `evaluate` or `explain` does not take.
+        For a run of several systems, names that are none of them, and for what `evaluate` or `explain` does not take.
 
     Examples
     --------
@@ -76,10 +88,12 @@ def diff(
     >>> differences = ir.diff(a, b, {"q": ["d1", "d2"], "r": ["d5"]}, "P@2")
     >>> differences.select("query_id", "query_difference", "doc_id", "rank_a", "rank_b", "difference").rows()
     [('q', 0.5, 'd2', 2, None, 0.5)]
+    >>> ir.of({"old": a, "new": b}).diff({"q": ["d1", "d2"]}, "P@2", "old", "new").equals(differences)
+    True
     """
+    runs, qrels, measure = sides_of([run_a, run_b, qrels, measure], systems)
     measured = one_measure(measure, "diff", qrels)
     n_queries = check("n_queries", n_queries, or_none(count(), "for all"))
-    runs: Frames = {side: of_one_system(f"run_{side}", run) for side, run in zip(SIDES, (run_a, run_b), strict=True)}
     ranking: dict[str, Any] = {"ties": options["ties"], "judged_only": options["judged_only"]}
     keys, name = keys_of(by, runs), measured.name
     runs, qrels = selected(runs, qrels, options, keys)
@@ -144,6 +158,33 @@ def _side_by_side(documents: pl.DataFrame, measure: ResolvedMeasure, ranking: Se
         (contribution_a - contribution_b).round(DECIMALS).alias("difference"),
         lost_by=pl.when(worth & has_b & ~has_a).then(pl.lit("a")).when(worth & has_a & ~has_b).then(pl.lit("b")),
     )
+
+
+def sides_of(arguments: Sequence[Any], systems: Sequence[str]) -> tuple[Any, ...]:
+    """Two runs by their sides, and the other arguments of a call.
+
+    Where `systems` follow, the first argument is the run of both, the last one names the first of them, and all others
+    are one place ahead.
+    """
+    run, *others = arguments
+    if not systems:
+        runs = zip(SIDES, (run, others.pop(0)), strict=True)
+        return {side: of_one_system(f"run_{side}", each) for side, each in runs}, *others
+    names = [str(others.pop()), *map(str, systems)]
+    if len(names) != len(SIDES):
+        raise OptionError(f"must be two, behind the other arguments; got {quoted(names)}.", about="systems")
+    frames = frames_of(run)
+    if isinstance(frames, dict):
+        check_systems("systems", names, list(frames))
+        return {
+            side: of_one_system(f"run_{side}", frames[name]) for side, name in zip(SIDES, names, strict=True)
+        }, *others
+    column = find("run_a", "run", frames.collect_schema().names())
+    if column is None:
+        raise ColumnError(f"has no column of systems; {quoted(names)} must be two of them.", about="run_a")
+    system = pl.col(column).cast(pl.String)
+    check_systems("systems", names, frames.lazy().select(system.unique().sort()).collect()[column].to_list())
+    return {side: frames.filter(system == name).drop(column) for side, name in zip(SIDES, names, strict=True)}, *others
 
 
 def of_one_system(table: str, run: Any) -> Frame:

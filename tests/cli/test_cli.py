@@ -291,6 +291,16 @@ def test_the_gate_speaks_json(gating, capsys):
     assert json.loads(capsys.readouterr().out) == {"ships": False, "measures": wanted.to_dicts()}
 
 
+def test_the_gate_takes_both_systems_from_one_file(folder, capsys):
+    of_both = pl.concat([NEW.with_columns(run=pl.lit("new")), OLD.with_columns(run=pl.lit("old"))])
+    of_both.write_csv(folder / "both.csv")
+    file = str(folder / "both.csv")
+    main(["gate", file, "--baseline", "old", "--alpha", "0.1", "--json"])
+    assert json.loads(capsys.readouterr().out)["measures"] == gate(NEW, OLD, "AP", alpha=0.1).to_dicts()
+    assert main(["gate", file]) == 2
+    assert "old must be the figures before the change; without them --baseline" in capsys.readouterr().err
+
+
 def test_the_gate_speaks_markdown(gating, capsys):
     assert main([*gating, "--markdown", "--alpha", "0.4"]) == 0
     assert capsys.readouterr().out.splitlines() == [
@@ -501,7 +511,7 @@ def test_a_closed_pipe_ends_quietly(command, gating, evaluating, folder):
         ["evalute"],
         ["compare"],
         ["compare", "new", "old", "--test", "tt"],
-        ["gate", "new", "old"],
+        ["gate", "new", "old", "--qrels", "qrels"],
         ["gate", "new", "old", "-m", "AP", "--max-drop", "little"],
         ["gate", "new", "old", "-m", "AP", "--json", "--markdown"],
     ],

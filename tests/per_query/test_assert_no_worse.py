@@ -152,7 +152,6 @@ def test_the_shell_chooses_what_an_inconclusive_change_becomes(gate, capsys):
     [
         ("measures = [", "it can not be read as TOML"),
         ('measure = ["AP"]', "'measure' is no option of the gate. Did you mean 'measures'?"),
-        ("alpha = 0.1", "gate needs a measure to judge by: -m, or measures in the file of --thresholds"),
         ('measures = ["nDCG@10"]\ninconclusive = "skip"', "--inconclusive must be one of"),
         ('measures = ["nDCG@10"]\nalpha = 2', "--alpha must be at least 1e-09 and below 0.5"),
         ('measures = ["nDCG@10"]\nfloors = 0.3', "must be NAME=NUMBER for each measure"),

@@ -396,3 +396,54 @@ def test_a_row_without_a_system_is_an_error(kind):
     old = new.with_columns(run=pl.Series(["b", None]))
     with pytest.raises(ir.IRError, match=r"old has .*rows? whose 'run' is null"):
         ir.gate(kind(new), kind(old), "AP", max_drop=0.1)
+
+
+def test_a_baseline_names_the_old_system_of_one_frame(systems):
+    frame = pl.concat([systems["tfidf"], systems["bm25"]])
+    wanted = gate(systems["tfidf"], systems["bm25"], ["nDCG@10", "RR"], max_drop=0.1)
+    for given in (frame, {name: systems[name].drop("run") for name in ("bm25", "tfidf")}):
+        assert ir.of(given).gate(baseline="bm25", max_drop=0.1).equals(wanted)
+    assert pl.DataFrame(ir.gate(frame.to_pandas(), baseline="bm25", max_drop=0.1).to_dict("list")).equals(wanted)
+    lazy = frame.lazy().ir.gate(measures="ndcg@10", baseline="bm25", max_drop=0.1).collect()
+    assert lazy.row(0)[:3] == wanted.row(0)[:3]
+    ir.assert_no_worse(frame, measures="nDCG@10", baseline="bm25", max_drop=0.1, floors={"nDCG@10": 0.2})
+    with pytest.raises(AssertionError, match="RR: worse"):
+        frame.ir.assert_no_worse(baseline="bm25")
+
+
+def test_each_other_system_of_one_frame_has_a_row(systems):
+    frame = pl.concat(systems.values()).with_columns(lang=pl.col("query_id").str.ends_with("1"))
+    found = frame.ir.gate(measures=["nDCG@10", "RR"], baseline="bm25", by=["lang", "run"])
+    assert found.select("lang", "run").rows() == [
+        (lang, run) for lang in (False, True) for run in ("chargrams", "tfidf") for _ in "ab"
+    ]
+    of_one = gate(*(frame.filter(run=name, lang=True) for name in ("tfidf", "bm25")), ["nDCG@10", "RR"])
+    alike = ["measure", "difference", "low", "high", "mean", "old_mean", "n_queries"]
+    assert found.filter(run="tfidf", lang=True).select(alike).equals(of_one.select(alike))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "old must be the figures before the change; without them baseline names a system"),
+        ({"old": "RR", "baseline": "bm25"}, "old must be left out beside baseline='bm25'"),
+        ({"baseline": "bm26"}, "baseline names 'bm26', which is not one of the systems"),
+        (
+            {"baseline": "bm25"},
+            "new must have one system beside 'bm25'; it has 2: 'chargrams', 'tfidf'. Judge each: by=",
+        ),
+        ({"baseline": "bm25", "by": "language"}, "Judge each: by=['language', 'run']"),
+    ],
+)
+def test_wrong_sides_are_told_by_the_argument(systems, given, words):
+    assert words in message_of(lambda: gate(pl.concat(systems.values()), **given))
+
+
+def test_a_frame_of_one_system_and_a_plan_of_many_have_no_baseline(systems):
+    one = systems["bm25"]
+    assert "needs several systems; per_query has only 'bm25'" in message_of(lambda: gate(one, baseline="bm25"))
+    assert "has no 'run'" in message_of(lambda: gate(one.drop("run"), baseline="bm25"))
+    many = pl.concat(systems.values()).lazy()
+    assert "Collect it first: new.collect()" in message_of(lambda: gate(many, baseline="bm25", by="run"))
+    own = pl.concat(systems.values()).filter(pl.col("run") != "tfidf").with_columns(mine=0.5)
+    assert "'mine' is no measure of the catalogue" in message_of(lambda: gate(own, baseline="bm25"))

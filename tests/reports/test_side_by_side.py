@@ -71,3 +71,16 @@ def test_a_browser_opens_the_query(tmp_path):
 def test_wrong_input_is_told(given, options, words):
     query, qrels = given
     assert words in message_of(lambda: ir.side_by_side(A, B, qrels, "RR", query, **options))
+
+
+def test_two_systems_of_one_run_are_named_last():
+    runs = ir.of({"new": B, "old": A})
+    page = runs.side_by_side(QRELS, "nDCG@3", "q", "old", "new")
+    wanted = ir.side_by_side(A, B, QRELS, "nDCG@3", "q", names=("old", "new"))
+    assert page.content["rankings"] == wanted.content["rankings"]
+    assert page.content["made"]["python"] == "runs.ir.side_by_side(qrels, 'nDCG@3', 'q', 'old', 'new')"
+    assert runs.side_by_side(QRELS, "nDCG@3", "q", "old", "new", names=("x", "y")).content["summary"]["run"] == [
+        "x",
+        "y",
+    ]
+    assert "systems names 'now'" in message_of(lambda: runs.side_by_side(QRELS, "RR", "q", "old", "now"))

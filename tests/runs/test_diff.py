@@ -160,3 +160,29 @@ def test_real_runs_with_heavy_ties():
     assert found["query_id"].n_unique() == 10
     sums = found.group_by("query_id").agg(pl.col("difference").sum(), pl.col("query_difference").first())
     assert sums.select((pl.col("difference") - pl.col("query_difference")).abs().max()).item() < 1e-12
+
+
+def test_two_systems_of_one_run_are_named_last():
+    a, b, qrels = two_runs(2)
+    both = pl.concat([a.with_columns(run=pl.lit("a")), b.with_columns(run=pl.lit("b"))])
+    wanted = diff(a, b, qrels, "nDCG@10")
+    assert wanted.height
+    assert_frame_equal(both.ir.diff(qrels, "nDCG@10", "a", "b"), wanted)
+    assert_frame_equal(both.lazy().ir.diff(qrels, "nDCG@10", "a", "b").collect(), wanted)
+    assert_frame_equal(diff({"b": b, "a": a}, qrels, "nDCG@10", "a", "b", n_queries=10), wanted)
+
+
+@pytest.mark.parametrize(
+    ("run", "names", "words"),
+    [
+        ({"old": A, "new": B}, ("old", "now"), "systems names 'now', which is not one of the systems: 'old', 'new'"),
+        (
+            {"old": A, "new": B},
+            ("old", "new", "x"),
+            "systems must be two, behind the other arguments; got 'old', 'new', 'x'",
+        ),
+        (A, ("old", "new"), "run_a has no column of systems; 'old', 'new' must be two of them"),
+    ],
+)
+def test_wrong_names_are_told(run, names, words):
+    assert words in message_of(lambda: diff(run, QRELS, "P@2", *names))

@@ -200,6 +200,10 @@ def _parameters(function: Callable[..., Any], *, first: int = 0, several: str = 
         if parameter.kind is parameter.VAR_KEYWORD:
             yield f"**{parameter.name}: Unpack[{get_args(hints[parameter.name])[0].__name__}]"
             continue
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            yield f"*{parameter.name}: {_type(hints[parameter.name])}"
+            before = parameter.KEYWORD_ONLY
+            continue
         if parameter.kind is parameter.KEYWORD_ONLY and before is not parameter.KEYWORD_ONLY:
             yield "*"
         before = parameter.kind

@@ -36,39 +36,42 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     """The verdict on a change."""
     if options.report is not None and options.by:
         raise OptionError("--report is of one verdict on each measure; leave --by out.")
+    if options.report is not None and options.baseline is not None:
+        raise OptionError("--report is of two files; leave --baseline out, and give the old system's.")
     if options.documents is not None and (options.report is None or options.qrels is None):
         raise OptionError("--documents are texts for the rankings on a page; give --report and --qrels as well.")
     if options.thresholds is not None:
         read_thresholds(options)
-    if not options.measure:
-        needed = "gate needs a measure to judge by: -m, or measures in the file of --thresholds"
+    if not options.measure and options.qrels is not None:
+        needed = "gate of runs needs a measure to judge by: -m, or measures in the file of --thresholds"
         raise OptionError(f"{needed}; polars-ir gate --help tells more.")
-    files, qrels = (options.new, options.old), None
+    files, qrels = [options.new, *filter(None, [options.old])], None
     if options.qrels is None or options.report is not None:
         refuse_selection(options, "without it, or with --report, all documents count")
     if options.qrels is None:
-        new, old = (per_query_of(file, **limits_of(options)) for file in files)
+        sides = [per_query_of(file, **limits_of(options)) for file in files]
     else:
         qrels = judgments_of(options)
-        new, old = (figures_of([file], qrels, options) for file in files)
+        sides = [figures_of([file], qrels, options) for file in files]
     if options.queries is not None and options.cluster is None and options.report is None:
         raise OptionError("--queries is for --cluster, which names a column of it, or for --report; give one of them.")
-    old, _ = slices_of(old, options, by="cluster")
-    new, cluster = slices_of(new, options, by="cluster")
+    (new, cluster), *others = (slices_of(side, options, by="cluster") for side in sides)
+    old = others[0][0] if others else None
     named = ("max_drop", "ranges", "cluster")
     ranges = dict(options.range or [])
     gating: Any = {name: getattr(options, name) for name in options_of(Gating) if name not in named}
     verdict: pl.DataFrame = gate_with_floors(
         new,
         old,
-        options.measure,
+        options.measure or None,
+        baseline=options.baseline,
         max_drop=by_measure("max_drop", options.max_drop or [0.01]),
         ranges=ranges,
         cluster=cluster,
         floors=_by_name("floor", options.floor or []),
         **gating,
     )
-    if options.report is not None:
+    if options.report is not None and old is not None:
         _write_report(verdict, new, old, qrels, options)
     return verdict
 
