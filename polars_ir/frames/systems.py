@@ -11,8 +11,8 @@ import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, warn
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.id_order import known_order
 from polars_ir.frames.kinds import Frame
+from polars_ir.frames.known_order import known_order
 from polars_ir.frames.roles import KEYS_OF_RUN
 from polars_ir.frames.rules import guard
 from polars_ir.language.names import canonical_name

@@ -20,11 +20,10 @@ from polars_ir.per_query.shared.estimators import Procedure
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import ROUNDED, Comparing
 from polars_ir.per_query.shared.paired import paired_systems
-from polars_ir.per_query.shared.pairs import Pairs
-from polars_ir.per_query.shared.queries import check_names
+from polars_ir.per_query.shared.queries import Pairs, check_names
 from polars_ir.per_query.shared.sums import Source
-from polars_ir.per_query.shared.tests import FEW, OF_FEW, OF_MEDIANS, TESTS, check_correction, tested
-from polars_ir.per_query.shared.verdicts import with_test
+from polars_ir.per_query.shared.tests import FEW, OF_FEW, OF_MEDIANS, TESTS
+from polars_ir.per_query.shared.verdicts import check_correction, tested, with_test
 
 if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Draws

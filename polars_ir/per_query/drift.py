@@ -47,7 +47,7 @@ from polars_ir.per_query.shared.measures import Measures, Range, range_of
 from polars_ir.per_query.shared.options import Grouping
 from polars_ir.per_query.shared.queries import CLUSTER, Queries, queries_of
 from polars_ir.per_query.shared.sums import MEANS_OF_CLUSTERS, Source, slice_moments
-from polars_ir.per_query.shared.tests import check_correction, tested
+from polars_ir.per_query.shared.verdicts import check_correction, tested
 
 if TYPE_CHECKING:
     from polars_ir.statistics.samples import Sample

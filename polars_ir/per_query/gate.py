@@ -50,8 +50,7 @@ from polars_ir.per_query.shared.measures import (
 )
 from polars_ir.per_query.shared.options import Gating
 from polars_ir.per_query.shared.paired import Scores, paired_systems
-from polars_ir.per_query.shared.pairs import Pairs
-from polars_ir.per_query.shared.queries import check_names, systems_of
+from polars_ir.per_query.shared.queries import Pairs, check_names, systems_of
 from polars_ir.per_query.shared.sums import Source
 from polars_ir.per_query.shared.verdicts import judged, with_floor
 

@@ -21,7 +21,8 @@ from polars_ir.per_query.shared.estimators import Procedure, intervals
 from polars_ir.per_query.shared.measures import Measures, range_of
 from polars_ir.per_query.shared.options import BOUNDED, INTERVALS, MISSING, MOST_RESAMPLES, TEST
 from polars_ir.per_query.shared.paired import Scores, scores_of
-from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS, check_correction
+from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS
+from polars_ir.per_query.shared.verdicts import check_correction
 
 if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Floats

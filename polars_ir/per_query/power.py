@@ -21,7 +21,7 @@ from polars_ir.per_query.shared.keys import keys_found
 from polars_ir.per_query.shared.measures import Measures, measures_of, ranges_of
 from polars_ir.per_query.shared.options import MISSING
 from polars_ir.per_query.shared.paired import PairedSystems, Scores, paired_systems, scores_of
-from polars_ir.per_query.shared.pairs import Pair
+from polars_ir.per_query.shared.queries import Pair
 
 if TYPE_CHECKING:
     from polars_ir.statistics.samples import Sample

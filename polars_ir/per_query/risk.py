@@ -20,7 +20,7 @@ from polars_ir.language.options import check, not_negative, public
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import MISSING, Risking
 from polars_ir.per_query.shared.paired import scores_of
-from polars_ir.per_query.shared.tests import check_correction
+from polars_ir.per_query.shared.verdicts import check_correction
 
 if TYPE_CHECKING:
     from polars_ir.per_query.shared.paired import Booleans

@@ -35,7 +35,7 @@ from polars_ir.per_query.shared.options import Slicing
 from polars_ir.per_query.shared.paired import Scores, scores_of
 from polars_ir.per_query.shared.queries import Queries, Systems, check_names, queries_of
 from polars_ir.per_query.shared.sums import Source, as_texts, slice_moments
-from polars_ir.per_query.shared.tests import check_correction, tested
+from polars_ir.per_query.shared.verdicts import check_correction, tested
 
 if TYPE_CHECKING:
     from polars_ir.statistics.samples import Moments

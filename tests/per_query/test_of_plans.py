@@ -8,7 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
-from polars_ir.frames.id_order import known_order
+from polars_ir.frames.known_order import known_order
 from polars_ir.per_query.shared.pair_sums import AT_ONCE
 
 pytest.importorskip("scipy")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from polars_ir.per_query.shared.measures import Range
-from polars_ir.per_query.shared.pairs import Pairs
+from polars_ir.per_query.shared.queries import Pairs
 
 if TYPE_CHECKING:
     from polars_ir.statistics.samples import Sample

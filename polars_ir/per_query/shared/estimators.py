@@ -24,7 +24,7 @@ from polars_ir.per_query.shared.queries import VALUE, Queries
 from polars_ir.per_query.shared.tests import OF_MEDIANS, PairedTest
 
 if TYPE_CHECKING:
-    from polars_ir.per_query.shared.pairs import Pairs
+    from polars_ir.per_query.shared.queries import Pairs
     from polars_ir.statistics.bounds import Tail
     from polars_ir.statistics.intervals import Estimate
     from polars_ir.statistics.randomisation import Draws

@@ -25,9 +25,8 @@ from polars_ir.language.names import is_cost
 from polars_ir.per_query.provenance import check_made_alike
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.measures import Measures, Range, range_of
-from polars_ir.per_query.shared.pairs import Pair, Pairs, notes_of_lacking, pairs_of
 from polars_ir.per_query.shared.plan_rows import once_of_plan
-from polars_ir.per_query.shared.queries import ALL, queries_of
+from polars_ir.per_query.shared.queries import ALL, Pair, Pairs, notes_of_lacking, pairs_of, queries_of
 from polars_ir.per_query.shared.sums import ROWS, Executor, Query, Source, ends_of, locally
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, option
-from polars_ir.frames.id_order import NUMBER
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.language.names import is_cost
 from polars_ir.per_query.provenance import check_made_alike
@@ -25,8 +24,18 @@ from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.keys import QUERY, with_systems
 from polars_ir.per_query.shared.measures import Measures, Range, range_of, warn_of_attributes
 from polars_ir.per_query.shared.pair_sums import Sums, sums_of
-from polars_ir.per_query.shared.pairs import Pair, Pairs, notes_of_lacking, pairs_of
-from polars_ir.per_query.shared.queries import ANSWERED, CLUSTER, Queries, queries_of, systems_of
+from polars_ir.per_query.shared.queries import (
+    ANSWERED,
+    CLUSTER,
+    NUMBER,
+    Pair,
+    Pairs,
+    Queries,
+    notes_of_lacking,
+    pairs_of,
+    queries_of,
+    systems_of,
+)
 from polars_ir.per_query.shared.sums import MEANS_OF_CLUSTERS, Source
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import polars.selectors as cs
 
 from polars_ir.errors import option
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.id_order import known_order
 from polars_ir.frames.kinds import collected
+from polars_ir.frames.known_order import known_order
 from polars_ir.frames.rules import Rule, keys_perhaps, once
 
 #: Row count of a ranking, which must be one.

@@ -1,17 +1,8 @@
-"""Tests of systems and of groups of queries: a record for each paired one, and the correction for their number.
-
-Conventions: implementations are imported when used, since they need an extra.
-"""
+"""Paired tests of systems, a record each."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
-
-import polars as pl
-
-from polars_ir.errors import OptionError
-from polars_ir.language.options import check, one_of, or_none
+from typing import Literal, NamedTuple
 
 #: Intervals of a median, which need not hold the mean.
 OF_MEDIANS = ("median", "hodges-lehmann")
@@ -68,48 +59,3 @@ TESTS = {
         PairedTest("max-t", "step-down max-t test", "t", of_all=True),
     )
 }
-
-
-def check_correction(correction: object) -> None:
-    """Raise an `OptionError` unless this is a known name of a correction, or None."""
-    from polars_ir.statistics.significance import MAIN_CORRECTIONS, is_correction
-
-    if is_correction(correction):
-        return
-    try:
-        check("correction", correction, or_none(one_of(*MAIN_CORRECTIONS)))
-    except OptionError as error:
-        if (meant := f"fdr_{correction}").lower() in MAIN_CORRECTIONS:
-            error.near = f"Did you mean {meant!r}?"
-        raise
-
-
-def tested(
-    rows: Sequence[dict[str, Any]],
-    schema: Mapping[str, Any],
-    *,
-    significant: str,
-    correction: str | None,
-    alpha: float,
-    resamples: int | None,
-    family: str,
-) -> pl.DataFrame:
-    """The comparisons with their p corrected, in families of a measure or of all; `significant` names the verdict.
-
-    Where a p of resamples could not be lower, the note gives this as the reason why it is not significant.
-    """
-    from polars_ir.statistics.significance import corrected
-
-    families: dict[str, list[dict[str, Any]]] = {}
-    for row in rows:
-        families.setdefault("" if family == "all" else row["measure"], []).append(row)
-    for of_family in families.values():
-        for row, p in zip(of_family, corrected([r["p"] for r in of_family], correction, alpha=alpha), strict=True):
-            row.setdefault("p_corrected", p)
-    for row in rows:
-        p = row["p_corrected"]
-        row[significant] = None if p is None else p <= alpha
-        if row[significant] is False and resamples and row["p"] <= 1.5 / (resamples + 1):
-            floor = f"p can not be lower with {resamples:,} resamples, too few for so many comparisons: raise them"
-            row["note"] = f"{row['note']}; {floor}" if row["note"] else floor
-    return pl.DataFrame(rows, schema=schema)

@@ -1,4 +1,4 @@
-"""Rows of comparisons and of gates: a test with its interval, equivalence, a verdict, and the notes on them.
+"""Rows of comparisons and of gates: a test with its interval, equivalence, a verdict, corrected p, and notes.
 
 Conventions: a row knows nothing of where its figures come from, values or their sums. What is undefined is null, and
 the row's note says why.
@@ -10,6 +10,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
+from polars_ir.errors import OptionError
+from polars_ir.language.options import check, one_of, or_none
 from polars_ir.per_query.shared.estimators import (
     NO_RANKS,
     Procedure,
@@ -21,7 +25,7 @@ from polars_ir.per_query.shared.estimators import (
 )
 from polars_ir.per_query.shared.measures import Range
 from polars_ir.per_query.shared.options import BOUNDED, ROUNDED, Gating
-from polars_ir.per_query.shared.pairs import Pair
+from polars_ir.per_query.shared.queries import Pair
 
 if TYPE_CHECKING:
     from polars_ir.statistics.samples import Ends, Sample
@@ -295,3 +299,48 @@ def _plan(gains: Sample, differing: float, max_drop: float, low: float, options:
         return f"{ruled_out}; they would mostly pass a change without any drop: the difference is close to max_drop"
     fresh = f"more than {MOST_QUERIES:,}" if needed is None else f"about {needed:,}"
     return f"{ruled_out}; {fresh} fresh queries would pass a change without any drop 4 times out of 5"
+
+
+def check_correction(correction: object) -> None:
+    """Raise an `OptionError` unless this is a known name of a correction, or None."""
+    from polars_ir.statistics.significance import MAIN_CORRECTIONS, is_correction
+
+    if is_correction(correction):
+        return
+    try:
+        check("correction", correction, or_none(one_of(*MAIN_CORRECTIONS)))
+    except OptionError as error:
+        if (meant := f"fdr_{correction}").lower() in MAIN_CORRECTIONS:
+            error.near = f"Did you mean {meant!r}?"
+        raise
+
+
+def tested(
+    rows: Sequence[dict[str, Any]],
+    schema: Mapping[str, Any],
+    *,
+    significant: str,
+    correction: str | None,
+    alpha: float,
+    resamples: int | None,
+    family: str,
+) -> pl.DataFrame:
+    """The comparisons with their p corrected, in families of a measure or of all; `significant` names the verdict.
+
+    Where a p of resamples could not be lower, the note gives this as the reason why it is not significant.
+    """
+    from polars_ir.statistics.significance import corrected
+
+    families: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        families.setdefault("" if family == "all" else row["measure"], []).append(row)
+    for of_family in families.values():
+        for row, p in zip(of_family, corrected([r["p"] for r in of_family], correction, alpha=alpha), strict=True):
+            row.setdefault("p_corrected", p)
+    for row in rows:
+        p = row["p_corrected"]
+        row[significant] = None if p is None else p <= alpha
+        if row[significant] is False and resamples and row["p"] <= 1.5 / (resamples + 1):
+            floor = f"p can not be lower with {resamples:,} resamples, too few for so many comparisons: raise them"
+            row["note"] = f"{row['note']}; {floor}" if row["note"] else floor
+    return pl.DataFrame(rows, schema=schema)

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from polars_ir.frames import id_order
-from polars_ir.frames.id_order import NUMBER, numbered
+from polars_ir.per_query.shared import queries
+from polars_ir.per_query.shared.queries import NUMBER, numbered
 
 IDS = {
     "of one length": [f"user-{i * 7919 % 1000:08d}" for i in range(300)],
@@ -19,7 +19,7 @@ IDS = {
 
 @pytest.mark.parametrize("ids", IDS.values(), ids=IDS)
 def test_numbers_order_ids_and_tell_them_apart(ids, monkeypatch):
-    monkeypatch.setattr(id_order, "MANY", 2)
+    monkeypatch.setattr(queries, "MANY", 2)
     rows = pl.DataFrame({"query_id": [*ids, *reversed(ids)]})
     found = numbered(rows, "query_id")
     assert found.drop(NUMBER).equals(rows)
