@@ -43,15 +43,16 @@ WHOLE_MESSAGES = {
     "a missing column": (
         evaluating(RUN.rename({"doc_id": "document"})),
         (
-            "run has no 'doc_id' column (recognised names: doc_id, docno, docid, corpus_id, pid, passage_id, item_id); "
-            "it has 'query_id', 'document', 'score'. Rename the one that is meant: run.rename({'document': 'doc_id'})."
+            "run has no 'doc_id' column (recognised names: doc_id, docno, docid, corpus_id, pid, passage_id, item_id, "
+            "product_id, movie_id); it has 'query_id', 'document', 'score'. Rename the one that is meant: "
+            "run.rename({'document': 'doc_id'})."
         ),
     ),
     "a run without scores": (
         evaluating(RUN.drop("score")),
         (
-            "run has no 'score' column (recognised names: score, sim, similarity, _score, prediction, rank); it has "
-            "'query_id', 'doc_id'. Give it one."
+            "run has no 'score' column (recognised names: score, sim, similarity, _score, prediction, rank, "
+            "position, doc_position); it has 'query_id', 'doc_id'. Give it one."
         ),
     ),
     "qrels without grades": (

@@ -8,6 +8,7 @@ those of one where they are raised.
 from __future__ import annotations
 
 import inspect
+import re
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -38,10 +39,14 @@ class Message(BaseException):
         self.fix = Fix(fix.removesuffix(".")) if isinstance(fix, str) else fix
         self.caller = caller()
 
-    def fit(self, options: Collection[str]) -> None:
-        """Take the advice for a call that has these options."""
+    def fit(self, options: Collection[str], arguments: Mapping[str, object]) -> None:
+        """Take the advice for a call with these options and arguments; dicts and lists have no methods of frames."""
         if self.fix and self.fix.without_by and "by" not in options:
             self.fix = self.fix.without_by
+        if self.fix and isinstance(self.fix.code, Code):
+            of = arguments.get(re.split(r"[.\[]", self.fix.code.polars, maxsplit=1)[0])
+            if isinstance(of, (Mapping, list, tuple)) and "." in self.fix.code.polars:
+                self.fix = Fix(self.fix.words)
 
     def call(self, table: str, name: str) -> None:
         """Give a table another name."""

@@ -16,7 +16,7 @@ from typing import IO, Annotated, Any, TypedDict, Unpack
 
 import polars as pl
 
-from polars_ir.errors import Code, FileError, Fix, OptionError, called, fold, option
+from polars_ir.errors import Code, FileError, Fix, called, fold, option
 from polars_ir.files.finding.copies import copied, downloaded
 from polars_ir.files.finding.file import MAX_RATIO, File, check_size, is_remote, most_bytes
 from polars_ir.files.finding.folders import Folders, folders_of
@@ -33,6 +33,7 @@ from polars_ir.files.formats import BY_NAME, READABLE, FormatName
 from polars_ir.files.formats.record import Role, Rows, Typed, Whole
 from polars_ir.files.formats.trec import TREC, last_tag
 from polars_ir.files.rows.blanks import Words, first_line
+from polars_ir.files.rows.tags import OTHER_TAG, other_tag, tags_of, warn_of_tags, warn_of_tags_at_ends
 from polars_ir.files.rows.unreadable import FAILURES, because
 from polars_ir.files.rows.verdicts import FIRST_LINES, Checked
 from polars_ir.frames.roles import ROLES, find, required
@@ -380,7 +381,12 @@ def _read_rows(files: list[File], role: Role, reader: Rows, words: Words | None,
         return quick[0]
     for dtype in _DTYPES[role] if words is None else (words,):
         parts = [reader.rows[role](path, dtype) for path in files]
-        scans = [part.scan() if frame is None else frame.lazy() for part, frame in zip(parts, quick, strict=True)]
+        scans = [
+            part.scan(**({} if role == "qrels" or reader.tag is None else other_tag(part, reader.tag)))
+            if frame is None
+            else frame.lazy()
+            for part, frame in zip(parts, quick, strict=True)
+        ]
         together = _rows_together(parts, scans, role, reader)
         try:
             frame = together.collect(engine="streaming")
@@ -394,9 +400,12 @@ def _read_rows(files: list[File], role: Role, reader: Rows, words: Words | None,
             raise FileError.empty(files[0])
         if role == "qrels" and not said:
             _check_judgments(parts, reader)
+        several = OTHER_TAG in frame.columns and frame.drop_in_place(OTHER_TAG).any()
         for part, already in zip(parts, quick, strict=True):
             if part.dialect is None and already is None:
                 part.warn_of_comments()
+                if several and reader.tag is not None:
+                    warn_of_tags(part, reader.tag)
         return frame
     raise _first_failure(parts) or because(files[0], failed)
 
@@ -406,13 +415,16 @@ def _scan_rows(files: list[File], role: Role, reader: Rows, words: Words | None,
     failures = []
     for dtype in _DTYPES[role] if words is None else (words,):
         parts = [reader.rows[role](path, dtype) for path in files]
-        failure = _first_failure([part.first_lines() for part in parts])
+        heads = [part.first_lines() for part in parts]
+        failure = _first_failure(heads)
         if failure is None:
             if role == "qrels" and not said:
                 _check_judgments(parts, reader)
-            for part in parts:
+            for part, head in zip(parts, heads, strict=True):
                 if part.dialect is None:
                     part.warn_of_comments(FIRST_LINES)
+                if role == "run" and reader.tag is not None:
+                    warn_of_tags_at_ends(part, head, reader.tag)
             return _rows_together(parts, [part.scan() for part in parts], role, reader)
         failures.append(failure)
     raise failures[-1]
@@ -451,12 +463,12 @@ def _rows_together(parts: list[Checked], scans: list[pl.LazyFrame], role: Role, 
     if role == "run" and first.dialect is None:
         systems = zip(_systems(heads, reader), scans, strict=True)
         scans = [scan.select(pl.lit(name).alias("run"), pl.all()) for name, scan in systems]
-    return pl.concat(scans)
+    return pl.concat(scans, how="diagonal")
 
 
 def _systems(heads: list[Checked], reader: Rows) -> list[str]:
     """A name for every file: its tag, or the file's own where tags repeat, change within a file or are not there."""
-    tags = [reader.tags(head) for head in heads]
+    tags = [tags_of(head, reader.tag) for head in heads]
     one_of_each = {of_file[0] for of_file in tags if len(of_file) == 1}
     return [tag for (tag,) in tags] if len(one_of_each) == len(heads) else names([head.path for head in heads])
 
@@ -550,10 +562,7 @@ def _listed(columns: list[str] | pl.Schema) -> str:
 
 def _read_whole(files: list[File], role: Role, reader: Whole, words: Words | None = None) -> pl.DataFrame:
     """The files as one table in memory."""
-    if words is not None:
-        says = "is of texts and tables; JSON has numbers, and no words in their place."
-        raise OptionError(says, about=option("grades"))
-    frames = [reader.read(file, role) for file in files]
+    frames = [reader.read(file, role, words) for file in files]
     if len(files) > 1 and role == "run":
         systems = zip(names(files), frames, strict=True)
         frames = [frame.select(pl.lit(name).alias("run"), pl.all()) for name, frame in systems]

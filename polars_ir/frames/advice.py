@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DtypeError, Fix, fold, nearest, option, quoted, table_name
 from polars_ir.frames import guesses
-from polars_ir.frames.roles import RELEVANT, RETRIEVED, ROLE_OF, ROLES, TEXT, could_be, find
+from polars_ir.frames.roles import RELEVANT, RETRIEVED, ROLE_OF, ROLES, TEXT, could_be, find, recognised
 from polars_ir.language.kinds import kind_shown
 from polars_ir.language.names import column_of
 
@@ -30,8 +30,7 @@ def without(
         says = f"are {kind.name}, which the measures of this call do not read; they have {quoted(schema)}."
         code = f"ir.catalog().filter(pl.col('judgments') == {kind.name!r})"
         return ColumnError(says, about=table, fix=Fix("Name measures that do", Code(code)))
-    known = {role: (*ROLES[role].names, *(("rank",) if role == "score" else ())) for role in needed}
-    lacks = " and ".join(f"no {role!r} column (recognised names: {', '.join(known[role])})" for role in needed)
+    lacks = " and ".join(f"no {role!r} column (recognised names: {', '.join(recognised(role))})" for role in needed)
     says = f"has {lacks}; it has {quoted(schema)}."
     spare = {name: dtype for name, dtype in schema.items() if name not in names.values()}
     if table == "per_query" and not any(could_be("query_id", dtype) for dtype in spare.values()):

@@ -137,6 +137,12 @@ def _otherwise(table: str, role: str, schema: Iterable[str]) -> list[str]:
     return found
 
 
+def recognised(role: str) -> list[str]:
+    """The names that play a role, for a message: last those that do so where there is none of the others."""
+    names = [*ROLES[role].names, *ROLES[role].otherwise, *([USER] if role == "query_id" else [])]
+    return names + (recognised("rank") if role == "score" else [])
+
+
 def is_rank(name: str) -> bool:
     """True of the name of a column of ranks, whose lowest is the best."""
     return fold(name) == "rank" or fold(name) in OTHERWISE["rank"]
@@ -176,7 +182,7 @@ def required(table: str, role: str, columns: Sequence[str]) -> str:
     column = find(table, role, columns)
     if column is None:
         meant = [name for name in columns if fold(name) not in ROLE_OF]
-        raise ColumnError.missing(table, role, ROLES[role].names, columns, meant)
+        raise ColumnError.missing(table, role, recognised(role), columns, meant)
     return column
 
 

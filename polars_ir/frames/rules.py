@@ -26,6 +26,9 @@ EXAMPLES = "; for example"
 #: Roles whose value decides which of several rows of a document is the best.
 VALUES = ("score", "relevance")
 
+#: Ids that stand for no document: of an index without a neighbour, and of a text without an id.
+NO_NEIGHBOUR, NO_IDS = -1, ("", "-1")
+
 #: Column of the numbers of rows, which a message calls `row`.
 ROW = "polars_ir: row"
 
@@ -151,6 +154,12 @@ def check_duplicates(
         repeated = repeated.filter(~nothing_judged())
     if repeated.is_empty():
         return
+    if table == "run" and "doc_id" in keys and (ids := no_ids(repeated["doc_id"])):
+        wrong = repeated.filter(pl.col("doc_id") == ids[0])
+        shown = _with_numbers(wrong.select(ROW, *keys).head(SHOWN).rename({k: names[k] for k in keys if k in names}))
+        problem = f"of the id {ids[0]!r}, which stands for no document"
+        left_out = rows_without_id(names.get("doc_id", "doc_id"), ids[0])
+        raise DataError.rows(table, problem, left_out, wrong.height, shown)
     spare = keys_perhaps(repeated.drop(ROW).schema, [*names, *keys]) if table in ("run", "per_query", "qrels") else []
     if table == "qrels":
         # Any other column is one of judges, or of subtopics.
@@ -167,6 +176,24 @@ def check_duplicates(
         given = [key for key in keys if key not in names and not frame.schema[key].is_float()]
         fix = _keyed(table, apart, names, _words(fix), given)
     raise DataError.rows(table, problem, fix, repeated.height, shown)
+
+
+def no_ids(ids: pl.Series) -> list[int | str]:
+    """Those of some ids that stand for no document."""
+    if ids.dtype.is_signed_integer():
+        return [NO_NEIGHBOUR] if (ids == NO_NEIGHBOUR).any() else []
+    return [text for text in NO_IDS if (ids == text).any()] if ids.dtype == pl.String else []
+
+
+def without_id(value: object, code: Code, what: str = "these rows") -> Fix:
+    """The advice for an id that stands for no document."""
+    stands = "where an index finds no neighbour" if str(value) == str(NO_NEIGHBOUR) else "where there is no id"
+    return Fix(f"If it stands {stands}, leave {what} out", code)
+
+
+def rows_without_id(column: str, value: object) -> Fix:
+    """The advice for rows of a run with such an id."""
+    return without_id(value, Code.keeping("run", f"pl.col({column!r}) != {value!r}", f"run[{column!r}] != {value!r}"))
 
 
 def telling_apart(rows: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> list[str]:
@@ -264,7 +291,8 @@ def duplicates_of_a_plan(dtypes: Mapping[str, pl.DataType], known: Sequence[str]
     tell = "distinguishes" if len(spare) == 1 else "distinguish"
     by = option("by", spare)
     rankings = f"if {' and '.join(map(repr, spare))} {tell} rankings, give {by}; else " if spare else ""
-    return f"the run gives a document of a query more than once; {rename}{rankings}keep the best score of each"
+    best = "keep the best score of each, and no id of '' or -1"
+    return f"the run gives a document of a query more than once; {rename}{rankings}{best}"
 
 
 def once(table: str, keys: Sequence[str], names: Mapping[str, str], *, hint: str = "") -> Rule:

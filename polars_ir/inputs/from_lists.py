@@ -14,7 +14,7 @@ import polars as pl
 from polars_ir.errors import Code, ColumnError, DtypeError, Fix, fold, quoted, warn
 from polars_ir.frames.kinds import Frame, give_back, is_pandas, to_polars
 from polars_ir.frames.roles import PARTS, ROLE_OF, could_be, find
-from polars_ir.frames.rules import Rule, checked, keys_perhaps, telling_apart
+from polars_ir.frames.rules import Rule, checked, keys_perhaps, no_ids, telling_apart, without_id
 from polars_ir.inputs.lists_in_texts import (
     CLOSING,
     ELEMENT,
@@ -235,20 +235,17 @@ def _judged_once(
 
 def _warn_of_no_ids(table: pl.DataFrame, retrieved: str) -> None:
     """Warn of ids that stand for no document: -1, as where an index finds no neighbour, and empty texts."""
-    ids = table[retrieved].explode()
-    no_id = -1 if ids.dtype.is_signed_integer() else "" if ids.dtype == pl.String else None
-    if no_id is None or not (ids == no_id).any():
+    found = no_ids(table[retrieved].explode())
+    if not found:
         return
+    no_id = found[0]
     code = Code(
         f"frame.with_columns(pl.col({retrieved!r}).list.eval(pl.element().filter(pl.element() != {no_id!r})))",
         f"frame.assign(**{{{retrieved!r}: frame[{retrieved!r}].map(lambda ids: [id for id in ids if id != {no_id!r}], "
         "na_action='ignore')})",
     )
-    stands = "where an index finds no neighbour" if no_id == -1 else "where there is no id"
-    fix = Fix(f"If it stands {stands}, leave it out", code)
-    warn(
-        f"{retrieved!r} holds the id {no_id!r}, which counts as a document that was retrieved.", about="frame", fix=fix
-    )
+    says = f"{retrieved!r} holds the id {no_id!r}, which counts as a document that was retrieved."
+    warn(says, about="frame", fix=without_id(no_id, code, "it"))
 
 
 def _read(table: Frame, *, ids: list[str], numbers: list[str]) -> Frame:

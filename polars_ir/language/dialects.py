@@ -23,7 +23,7 @@ from polars_ir.language import sql
 from polars_ir.language.catalog import CATALOG, SPELLING, Measure, MeasureInfo, plain
 from polars_ir.language.measure import PARAMETERS
 from polars_ir.language.options import CUTOFFS
-from polars_ir.language.tools import AMBIGUOUS, CALLED, ELSEWHERE, TOOLS, ToolName
+from polars_ir.language.tools import AMBIGUOUS, CALLED, ELSEWHERE, PLAIN, TOOLS, ToolName
 
 #: `nDCG(dcg='exp-log2')@10`.
 CANONICAL = re.compile(r"(?P<name>[^()@]+)(?:\((?P<arguments>.*)\))?(?:@(?P<at>[^@]*))?", re.DOTALL)
@@ -442,7 +442,8 @@ def _find(name: str, tool: str = "") -> ToolName | None:
         if not meaning.measure and fold(known) == fold(name):
             raise MeasureError(f"{known!r} of {tool} {meaning.note}.")
     names = _names_in(tool, catalog) if tool else _names(catalog)
-    return names.get(name) or _folded(tool, catalog).get(fold(name))
+    folded = _folded(tool, catalog)
+    return names.get(name) or folded.get(fold(name)) or folded.get(PLAIN.get(fold(name), ""))
 
 
 def _arguments(text: str, arguments: str | None) -> dict[str, object]:

@@ -277,7 +277,8 @@ def public(
                         raise ExtraError.missing(f"ir.{function.__name__}", extra) from None
                     raise
                 except IRError as error:
-                    error.fit(signature.parameters if keys else ())
+                    given = dict(zip(signature.parameters, args, strict=False)) | kwargs
+                    error.fit(signature.parameters if keys else (), given)
                     # The message says it all: the user's line comes next to it, without our frames in between.
                     raise error.with_traceback(None)  # noqa: B904  # the same error
                 return result

@@ -266,9 +266,22 @@ CALLED = {"sklearn": "scikit-learn", "TensorFlow-Ranking": "TF-Ranking", "SBERT"
 #: Names that mean two things and are read with the tool alone, each with tools that mean something else by it. Written
 #: as the measure of this package is (`Accuracy`, `RBP`) a name is that.
 AMBIGUOUS: Mapping[str, tuple[str, ...]] = {
-    "accuracy": ("ir_measures", "BEIR", "sentence-transformers"),
+    **dict.fromkeys(("accuracy", "acc"), ("ir_measures", "BEIR", "sentence-transformers")),
     "hits": ("ranx", "TF-Ranking"),
     "rbp": ("ir_measures", "trec_eval"),
+}
+
+#: Names of plain speech, short or spelt out, folded, by the names that tools have.
+PLAIN: Mapping[str, str] = {
+    "prec": "precision",
+    "rec": "recall",
+    "acc": "accuracy",
+    "discountedcumulativegain": "dcg",
+    "discountedcumulatedgain": "dcg",
+    "normalizeddiscountedcumulativegain": "ndcg",
+    "normaliseddiscountedcumulativegain": "ndcg",
+    "normalizeddiscountedcumulatedgain": "ndcg",
+    "normaliseddiscountedcumulatedgain": "ndcg",
 }
 
 _OF_ITEMS = ("coverage", "catalog_coverage", "item_coverage", "diversity", "intra_list_diversity", "gini_index")

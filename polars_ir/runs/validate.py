@@ -19,13 +19,14 @@ from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.judgments import judgment_table
 from polars_ir.frames.kinds import PreparedJudgments, give_back, holds_systems, to_polars
 from polars_ir.frames.roles import find
-from polars_ir.frames.rules import nothing_judged, wrong_qrels_row, wrong_run_row
+from polars_ir.frames.rules import NO_IDS, NO_NEIGHBOUR, nothing_judged, wrong_qrels_row, wrong_run_row
 from polars_ir.frames.table import run_table, same_types
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.measures import ndcg, precision
 from polars_ir.language.options import check, each_once, keys_named, or_none, public, some_of
 from polars_ir.language.words import average
 from polars_ir.runs.pooled import fixed_by_document, perhaps_pooled, several
+from polars_ir.runs.warnings import exchanged
 
 #: Cutoff of the findings on the top of a ranking.
 DEPTH = 10
@@ -57,6 +58,8 @@ ROWS = {
     "duplicates in the run": "error",
     "duplicates in the qrels": "error",
 }
+EMPTY = {"empty ids in the run": "warning", "empty ids in the qrels": "warning"}
+EXCHANGED = {"run and qrels exchanged": "warning"}
 POOLED = {"rankings of several days or tenants": "warning"}
 QUERIES = {
     "queries without judgments": "note",
@@ -72,10 +75,10 @@ UNJUDGED = {f"unjudged documents in the top {DEPTH}": "note"}
 RANKS = {"rank column with gaps": "warning", "rank column against the scores": "warning"}
 
 #: Findings that read grades, which judgments of some kinds lack.
-OF_GRADES = {"queries without a relevant document", *SHARES, *TIES}
+OF_GRADES = {"queries without a relevant document", *SHARES, *TIES, *EXCHANGED}
 
-FINDINGS = TYPES | POOLED | ROWS | QUERIES | ITSELF | SHARES | LOOKALIKES["query_id"] | LOOKALIKES["doc_id"]
-FINDINGS |= SCORES | TIES | UNJUDGED | RANKS
+FINDINGS = TYPES | EXCHANGED | POOLED | ROWS | EMPTY | QUERIES | ITSELF | SHARES
+FINDINGS |= LOOKALIKES["query_id"] | LOOKALIKES["doc_id"] | SCORES | TIES | UNJUDGED | RANKS
 
 
 @public()
@@ -103,15 +106,12 @@ def validate(
 
         - `error`, which `evaluate` refuses: ids of different types; null ids, and null or NaN scores and grades;
           duplicates;
-        - `warning`, where something went wrong upstream: ids that only look different on the two sides; rankings of
-        several
-          days or tenants; judged queries missing from the run; grades between 0 and 1; a rank column with gaps, or one
-        that
-          contradicts the scores;
+        - `warning`, where something went wrong upstream: a run and qrels that look like each other; ids that are empty
+          or -1; ids that only look different on the two sides; rankings of several days or tenants; judged queries
+          missing from the run; grades between 0 and 1; a rank column with gaps, or one that contradicts the scores;
         - `note`, to bear in mind: queries without judgments, or without a relevant document; queries that retrieve the
           document of their own id; tied scores, and the largest move of the mean P@10 and nDCG@10 by another order of
-        the
-          ties (in `share`); unjudged documents in the top 10.
+          the ties (in `share`); unjudged documents in the top 10.
 
     Raises
     ------
@@ -151,8 +151,10 @@ def validate(
         relation = relation.collect(engine="in-memory").lazy() if eager else relation.cache()
     checks: list[tuple[Mapping[str, str], Callable[[], Sequence[pl.LazyFrame]]]] = [
         (TYPES, lambda: [of_types]),
+        (EXCHANGED, lambda: _exchanged(sound_run, sound_qrels)),
         (POOLED, lambda: _pooled(run_side)),
         (ROWS, lambda: _rows(run_side, qrels_side, repeated_run, repeated_qrels)),
+        (EMPTY, lambda: [_empty(run_side), _empty(qrels_side)]),
         (QUERIES, lambda: _queries(run_ids, qrels_ids)),
         (ITSELF, lambda: _itself(run_ids)),
         (SHARES, lambda: [_shares(sound_qrels)]),
@@ -284,6 +286,27 @@ def _rows(
         finding("duplicates in the run", run.all_columns(), repeated_run, run_id, once),
         finding("duplicates in the qrels", qrels.all_columns(), repeated_qrels, qrels_id, once),
     ]
+
+
+def _exchanged(run: CanonicalFrame, qrels: CanonicalFrame) -> list[pl.LazyFrame]:
+    """The finding of tables in each other's place."""
+    rows = exchanged(run, qrels).with_columns(example=pl.lit("scores as of grades, grades as of scores"))
+    meaning = "scores are small whole numbers, and grades are fractions or large: the run comes first"
+    return [finding(next(iter(EXCHANGED)), rows, pl.col("exchanged"), _wrong("example"), meaning)]
+
+
+def _empty(table: CanonicalFrame) -> pl.LazyFrame:
+    """The finding of ids that stand for no document or query."""
+    wrong = pl.lit(False)
+    for role in DOCUMENT:
+        if table.dtypes[role] == pl.String:
+            values = NO_IDS if role == "doc_id" else NO_IDS[:1]
+            wrong |= pl.any_horizontal(pl.col(role) == value for value in values)
+        elif table.dtypes[role].is_signed_integer() and role == "doc_id":
+            wrong |= pl.col(role) == NO_NEIGHBOUR
+    meaning = "an empty text, or -1 where an index finds no neighbour, counts as a document; leave these rows out"
+    name = f"empty ids in the {table.about}"
+    return finding(name, table.select(*table.document), wrong.fill_null(False), _id(*table.document), meaning)
 
 
 def _pooled(run: CanonicalFrame) -> list[pl.LazyFrame]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -20,6 +20,7 @@ from polars_ir.errors import Code, Fix, Setting, caller, fold, option, quoted, t
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import is_pandas, to_polars
 from polars_ir.frames.roles import find
+from polars_ir.frames.rules import no_ids, rows_without_id
 from polars_ir.language.catalog import CATALOG, MeasureCall
 from polars_ir.language.measures.cumulated_gain import HIGHEST_EXPONENT
 from polars_ir.language.names import ResolvedMeasure
@@ -31,6 +32,8 @@ HITS, ANSWERED = "polars_ir: hits", "polars_ir: answered"
 
 #: Number of rows inspected for exchanged tables and columns.
 SAMPLED = 1000
+
+Numbers = TypeVar("Numbers", pl.Series, pl.Expr)
 
 #: Grades are mostly no higher.
 HIGH = 10
@@ -297,38 +300,53 @@ def _examples(table: CanonicalFrame, role: str) -> str:
 
 
 def warn_of_tables(run: Any, pair: RunAndQrels, measures: Sequence[ResolvedMeasure]) -> None:
-    """Warn of grades, and of a run and judgments, or a rank and a score, in memory that were probably exchanged."""
+    """Warn of grades, of tables or columns in memory that were probably exchanged, and of ids of no document."""
     if (judgments := pair.qrels or pair.run).eager:
         warn_of_grades(judgments, measures)
     if not pair.run.eager:
         return
-    if pair.qrels is not None and pair.qrels.eager and _are_swapped(pair.run, pair.qrels):
+    if pair.qrels is not None and pair.qrels.eager and _are_exchanged(pair.run, pair.qrels):
         warn(
             f"scores of {table_name('run')} look like grades, and grades of {table_name('qrels')} like scores.",
             fix=Fix("The run comes first; if they are exchanged, swap them"),
         )
+    ids = pair.run.select("doc_id").head(SAMPLED).collect(engine="in-memory").to_series()
+    for value in no_ids(ids):
+        fix = rows_without_id(pair.run.names["doc_id"], value)
+        fix = fix if isinstance(run, pl.DataFrame) or is_pandas(run) else Fix(fix.words)
+        warn(f"{table_name('run')} has the id {value!r}, which counts as a retrieved document.", fix=fix)
     if isinstance(run, pl.DataFrame) or is_pandas(run):
         rank = find("run", "rank", list(map(str, run.columns)))
         if rank is not None and rank != pair.run.names["score"]:
             _warn_of_ranks(to_polars("run", run.head(SAMPLED), column="score").lazy().collect(), pair.run.names, rank)
 
 
-def _are_swapped(run: CanonicalFrame, qrels: CanonicalFrame) -> bool:
-    """True for grades that are fractions or large, each once in a query, beside scores that are small whole numbers."""
-    grades = qrels.column("relevance").head(SAMPLED).drop_nulls()
-    if not len(grades) or (_are_whole(grades) and not (grades > HIGH).any()):
-        return False
-    scores = run.select("score").head(SAMPLED).collect(engine="in-memory").to_series()
-    if not _are_whole(scores) or not ((scores >= 0) & (scores <= HIGH)).all():
-        return False
-    # Scores of lists fall to 1 one by one, and grades of a query recur.
-    of_lists = ((scores.diff() == -1) | (scores.shift() == 1))[1:].all()
-    judged = qrels.select("query_id", "relevance").head(SAMPLED).collect(engine="in-memory")
-    return not of_lists and not judged.is_duplicated().any()
+def _are_exchanged(run: CanonicalFrame, qrels: CanonicalFrame) -> bool:
+    """True for tables in memory that `exchanged` finds so."""
+    # Grades are mostly small, which is all that need be read then.
+    grades = qrels.column("relevance").head(SAMPLED)
+    return bool(_no_grade(grades).any()) and bool(exchanged(run, qrels).collect(engine="in-memory").item())
 
 
-def _are_whole(numbers: pl.Series) -> bool:
-    return not numbers.dtype.is_float() or bool((numbers == numbers.floor()).all())
+def exchanged(run: CanonicalFrame, qrels: CanonicalFrame) -> pl.LazyFrame:
+    """Whether, in the first rows, grades are fractions or large, each once in a query, and scores small whole numbers.
+
+    Scores of lists fall to 1 one by one, and grades of a query recur.
+    """
+    grade, score = pl.col("relevance"), pl.col("score").cast(pl.Float64)
+    recurs = pl.struct("query_id", "relevance").is_duplicated() & grade.is_not_null()
+    of_grades = _no_grade(grade).any() & ~recurs.any()
+    of_list = ((score.diff() == -1) | (score.shift() == 1)).slice(1).all()
+    of_scores = ~(_no_grade(score) | (score < 0)).any() & ~of_list
+    judged = qrels.select("query_id", "relevance").head(SAMPLED).select(of_grades.alias("grades"))
+    retrieved = run.select("score").head(SAMPLED).select(of_scores.alias("scores"))
+    return judged.join(retrieved, how="cross").select(exchanged=pl.col("grades") & pl.col("scores"))
+
+
+def _no_grade(numbers: Numbers) -> Numbers:
+    """True for numbers that are fractions or high."""
+    numbers = numbers.cast(pl.Float64)
+    return (numbers != numbers.floor()) | (numbers > HIGH)
 
 
 def _warn_of_ranks(rows: pl.DataFrame, names: Mapping[str, str], of_rank: str) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from polars_ir.errors import SHOWN, OptionError, option
 from polars_ir.frames.roles import required
 from polars_ir.language.options import check, each_once, or_none, public, some_of
-from polars_ir.runs.validate import FINDINGS, ITSELF, RANKS, ROWS, SCORES, UNJUDGED
+from polars_ir.runs.validate import EMPTY, FINDINGS, ITSELF, RANKS, ROWS, SCORES, UNJUDGED
 from polars_ir.runs.validate import validate as validate_locally
 from polars_ir.spark.tables import arrow_schema, by_bytes, check_spark, column, empty, packed, to_spark
 from polars_ir.spark.tasks import JUDGMENT, QUERY, RUN, findings, in_tasks
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: The findings that are of one query each.
 COUNTED = (
-    *(*ROWS, "queries without judgments", "queries without a relevant document", *ITSELF),
+    *(*ROWS, *EMPTY, "queries without judgments", "queries without a relevant document", *ITSELF),
     *(*SCORES, *UNJUDGED, *RANKS),
 )
 
@@ -33,10 +33,10 @@ COUNTED = (
 def validate(run: DataFrame, qrels: Any, *, only: str | Sequence[str] | None = None) -> DataFrame:
     """The oddities of a run and its judgments on Spark, as counts: one row per finding, none where nothing is odd.
 
-    They are those that are of one query each: null ids, scores and grades, duplicates, queries without judgments or
-    without a relevant document, queries that retrieve themselves, tied scores, unjudged documents in the top 10, and a
-    rank column with gaps or against the scores. The others need all queries at once: run `polars_ir.validate` on a
-    sample.
+    They are those that are of one query each: null ids, scores and grades, duplicates, empty ids, queries without
+    judgments or without a relevant document, queries that retrieve themselves, tied scores, unjudged documents in the
+    top 10, and a rank column with gaps or against the scores. The others need all queries at once: run
+    `polars_ir.validate` on a sample.
 
     Parameters
     ----------

@@ -49,10 +49,40 @@ def test_what_gives_words_no_numbers_is_refused(grades, tmp_path):
         read_qrels(tmp_path / "a.qrels", grades=grades)
 
 
-def test_json_has_no_words(tmp_path):
-    (tmp_path / "a.json").write_text('{"q": {"d": 1}}', encoding="utf-8")
-    with pytest.raises(OptionError, match="JSON has numbers, and no words"):
-        read_qrels(tmp_path / "a.json", grades=GRADES)
+JSON = {
+    "documents": '{"q1": {"a": "L2", "b": "L0"}, "q2": {"c": "L1"}}',
+    "ratings": """{"requests": [
+        {"id": "q1", "ratings": [{"_id": "a", "rating": "L2"}, {"_id": "b", "rating": "L0"}]},
+        {"id": "q2", "ratings": [{"_id": "c", "rating": "L1"}]}]}""",
+    "a workbench": """{"name": "L2", "judgmentRatings": [
+        {"query": "q1", "ratings": [{"docId": "a", "rating": "L2"}, {"docId": "b", "rating": "L0"}]},
+        {"query": "q2", "ratings": [{"docId": "c", "rating": "L1"}]}]}""",
+}
+
+
+@pytest.mark.parametrize("text", JSON.values(), ids=JSON)
+@pytest.mark.parametrize("read", [read_qrels, lambda *of, **how: scan_qrels(*of, **how).collect()])
+def test_json_has_words_in_the_place_of_numbers(text, read, tmp_path):
+    (tmp_path / "a.json").write_text(text, encoding="utf-8")
+    assert read(tmp_path / "a.json", grades=GRADES).rows() == ROWS
+    with pytest.raises(IRError, match=r'got "L1"\. Words have numbers by grades={word: number}\.'):
+        read(tmp_path / "a.json", grades={"L2": 2, "L0": 0})
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_error_of_a_word_names_the_option(name, tmp_path, capsys):
+    (tmp_path / name).write_text(FILES[name], encoding="utf-8")
+    with pytest.raises(IRError, match=r"must be a number.* Words have numbers by grades={word: number}\."):
+        read_qrels(tmp_path / name)
+    (tmp_path / "a.run").write_text("q1 Q0 b 1 2 t\n", encoding="utf-8")
+    assert main(["evaluate", str(tmp_path / "a.run"), "--qrels", str(tmp_path / name), "-m", "RR"]) == 2
+    assert "Words have numbers by --grades WORD=NUMBER." in capsys.readouterr().err
+
+
+def test_what_is_no_word_has_no_hint(tmp_path):
+    (tmp_path / "a.qrels").write_text("q1 0 a ?\n", encoding="utf-8")
+    with pytest.raises(IRError, match=r"must be a number; got '\?'\.$|got '\?'\.\n"):
+        read_qrels(tmp_path / "a.qrels")
 
 
 def test_the_shell_takes_a_word_at_a_time(tmp_path, monkeypatch, capsys):

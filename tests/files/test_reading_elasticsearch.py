@@ -114,7 +114,7 @@ AN_ID = "every hit and rating must be an object with an _id, which is a text; go
         ({"took": 1, "responses": [search(hit("a", 1))]}, NAMELESS),
         (REQUEST, "a.json: this request has ratings only; the response of _rank_eval has the hits."),
         (
-            {"q": search(hit("a", None))},
+            {"q": search(hit("a", None), hit("b", 1))},
             (
                 "a.json: query 'q', document 'a': the hit has no score, as in a search that is sorted. "
                 "Search with 'track_scores': true."
@@ -181,3 +181,10 @@ def test_queries_that_failed_are_told(save: Write, content: Any) -> None:
         FileError, match=r"queries that failed, timed out or miss shards: 1, such as 'q9'\. Search for them again\.$"
     ):
         read_run(save(content))
+
+
+def test_hits_of_a_sorted_search_are_ranked_by_place(write: Write) -> None:
+    content = {"q": search(*({**hit(document, None), "sort": [price]} for document, price in (("b", 1), ("a", 2))))}
+    file = write(json.dumps(content), "a.json")
+    assert read_run(file).rows() == [("q", "b", 2.0), ("q", "a", 1.0)]
+    assert ir.evaluate(read_run(file), {"q": ["a"]}, "RR").rows() == ir.evaluate(content, {"q": ["a"]}, "RR").rows()

@@ -87,7 +87,13 @@ def test_a_very_long_line_is_read_whole(write: Write) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("x qid:1 1:1\n", "a.txt, line 1: the grade (field 1) must be a number; got 'x'.\n    'x qid:1 1:1'"),
+        (
+            "x qid:1 1:1\n",
+            (
+                "a.txt, line 1: the grade (field 1) must be a number; got 'x'. "
+                "Words have numbers by grades={word: number}.\n    'x qid:1 1:1'"
+            ),
+        ),
         ("1 qid:1 1:1\n1 1:1\n", "a.txt, line 2: a line begins with a grade and qid:query_id.\n    '1 1:1'"),
         ("1 qid:1 1:1\n2\n", "a.txt, line 2: a line begins with a grade and qid:query_id.\n    '2'"),
         (

@@ -134,6 +134,7 @@ def test_rows_keep_the_order_of_the_lines(write: Write) -> None:
     assert read_run(write("\n".join(lines)))["doc_id"].to_list() == [f"d{i}" for i in range(50_000)]
 
 
+@pytest.mark.filterwarnings("ignore:.*the run has several tags")
 @pytest.mark.parametrize(
     "late",
     [
@@ -181,6 +182,7 @@ def test_a_comment_with_the_fields_of_a_row_is_skipped_with_a_warning(write: Wri
         assert reader(path).lazy().collect().rows() == [("q2", "d2", 1)]
 
 
+@pytest.mark.filterwarnings("ignore:.*the run has several tags")
 def test_a_tag_may_have_words_and_numbers(write: Write) -> None:
     lines = "q Q0 a x 3.5 my 2\nq Q0 b 1 2.5 2024 06 01\nq Q0 c - 1.5 2024 06\n"
     assert run_rows(write(lines)) == [("q", "a", None, 3.5), ("q", "b", 1, 2.5), ("q", "c", None, 1.5)]
@@ -380,10 +382,25 @@ def test_judgments_of_subtopics_that_were_read_as_others_say_how_they_are_read(w
     assert ir.evaluate(read_run(run), read_qrels(file, format="subtopics"), "alpha_nDCG@10").height == 1
 
 
-def test_several_tags_in_a_run_are_told_and_read_as_systems_as_advised(write):
-    file = write("q1 Q0 a 1 2.0 bm25\nq1 Q0 b 1 9.0 dense\n", "two.run")
+@run_readers
+@pytest.mark.parametrize("name", ["two.run", "two.run.gz"])
+@pytest.mark.parametrize("before", [0, 1500])
+def test_several_tags_in_a_run_are_told_and_read_as_systems_as_advised(reader, name, before, write):
+    # A scan of a compressed file sees the first lines alone.
+    before = 0 if reader is scan_run and name.endswith("gz") else before
+    others = "".join(f"q{number} Q0 a 1 2.0 bm25\n" for number in range(2, before))
+    lines = f"q1 Q0 a 1 2.0 bm25\n{others}q1 Q0 b 1 9.0 dense\n".encode()
+    file = write(gzip.compress(lines) if name.endswith("gz") else lines, name)
     with pytest.warns(ir.IRWarning, match="several tags, 'bm25', 'dense', whose documents are ranked") as warned:
-        ir.read_run(file)
+        reader(file).lazy().collect()
     code = str(warned[0].message).partition("read them so: ")[2].removesuffix(".")
     run = eval(code, {"pl": pl})  # noqa: S307  # what the message says
-    assert ir.evaluate(run, {"q1": {"a": 1, "b": 0}}, "RR").rows() == [("bm25", "q1", 1.0), ("dense", "q1", 0.0)]
+    found = ir.evaluate(run.lazy().collect(), {"q1": {"a": 1, "b": 0}}, "RR")
+    assert found.rows() == [("bm25", "q1", 1.0), ("dense", "q1", 0.0)]
+
+
+@run_readers
+def test_several_tags_between_other_blanks_are_told_without_code(reader, write):
+    file = write("q1 Q0 a 1  2.0 bm25\nq1 Q0 b 1 9.0 dense\n", "two.run")
+    with pytest.warns(ir.IRWarning, match="several tags.* If they are systems, write each to a file of its own\\.$"):
+        reader(file).lazy().collect()

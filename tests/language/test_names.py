@@ -205,6 +205,10 @@ OTHERS = {
     "search engines, Spark, NCF and notebooks": {
         "mean_average_precision": "AP",
         "mean_average_precision@10": "AP@10",
+        "prec@5": "P@5",
+        "normalized_discounted_cumulative_gain@10": "nDCG@10",
+        "NormalisedDiscountedCumulatedGain": "nDCG",
+        "discounted cumulative gain": "DCG",
         "meanAveragePrecision": "AP",
         "mean_reciprocal_rank": "RR",
         "hit_ratio@10": "Success@10",
@@ -452,6 +456,7 @@ NO_NAMES = {
     "nDCG@5,5": ["two measures are named 'nDCG@5'"],
     "P@5,five": ["no measure is called 'five'"],
     "nDCG@10 AQ": ["no measure is called 'AQ'. Did you mean"],
+    "acc@1": ["'Accuracy@1' to ir_measures", "'Success@1' to BEIR", "the tool before it: 'BEIR acc@1'"],
     "accuracy@10": ["'Accuracy@10' to ir_measures", "'Success@10' to BEIR", "the tool before it: 'BEIR accuracy@10'"],
     "accuracy_at_10": ["'Accuracy@10' to ir_measures", "'Success@10' to BEIR"],
     "rbp": ["'RBP' to ir_measures", "'RBP(p=0.9)' to trec_eval"],

@@ -55,3 +55,26 @@ def test_a_score_in_the_place_of_a_rank_is_told(tmp_path):
     (tmp_path / "rs.run").write_text("q1 Q0 a 14.5 1 t\nq1 Q0 b 9.2 2 t\n", encoding="utf-8")
     with pytest.warns(ir.IRWarning, match="are they exchanged"):
         ir.evaluate(ir.read_run(tmp_path / "rs.run"), {"q1": ["a"]}, "RR")
+
+
+@pytest.mark.parametrize("ids", [[5, 7, -1], ["5", "7", "-1"], ["5", "7", ""]])
+def test_an_id_of_no_document_is_told(ids):
+    run, qrels = pl.DataFrame({"query_id": "a", "doc_id": ids, "score": [3, 2, 1]}), {"a": [ids[1]]}
+    for kind in (run, run.to_pandas(), {"a": ids}):
+        with pytest.warns(ir.IRWarning, match=f"the run has the id {ids[-1]!r}, which counts as a retrieved") as told:
+            ir.evaluate(kind, qrels, "SetP")
+        fix = told[0].message.fix
+        assert (fix.code is None) == isinstance(kind, dict)
+
+
+@pytest.mark.parametrize("ids", [[5, 7, -1, -1], ["5", "7", "", ""]])
+def test_of_two_such_ids_neither_is_kept(ids):
+    run, qrels = pl.DataFrame({"query_id": "a", "doc_id": ids, "score": [4, 3, 2, 1]}), {"a": [ids[1]]}
+    with pytest.raises(ir.IRError, match=f"2 rows of the id {ids[-1]!r}, which stands for no document") as error:
+        ir.evaluate(run, qrels, "SetP")
+    better = eval(error.value.fix.code.polars, {"pl": pl, "run": run})  # noqa: S307  # what the message says
+    assert ir.evaluate(better, qrels, "SetP").rows() == [("a", 0.5)]
+    with pytest.raises(ir.IRError, match=r"leave these rows out\. The first:"):
+        ir.evaluate({"a": ids}, qrels, "SetP")
+    with pytest.raises(pl.exceptions.InvalidOperationError, match=r"and no id of '' or -1"):
+        ir.evaluate(run.lazy(), qrels, "SetP").collect()

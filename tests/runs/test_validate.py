@@ -171,6 +171,27 @@ def test_a_rank_that_is_no_number_is_none(ranks):
     assert ir.validate(run, {"q": {"a": 1, "b": 0}}).is_empty()
 
 
+@pytest.mark.parametrize(
+    ("ids", "wrong"),
+    [([5, -1, -1], ["q -1"]), (["a", "", "-1"], ["q ", "q -1"]), (["a", "b", "c"], None), ([1, 2, 3], None)],
+)
+def test_ids_that_stand_for_no_document_are_a_finding(ids, wrong):
+    run = pl.DataFrame({"query_id": "q", "doc_id": ids, "score": [3.0, 2.0, 1.0]})
+    found = findings(run, run.select("query_id", "doc_id", relevance=1))
+    for name in ("empty ids in the run", "empty ids in the qrels"):
+        assert found.get(name) == (None if wrong is None else (2, 2 / 3, wrong))
+
+
+@pytest.mark.parametrize("grades", [[0.9, 0.8, 0.7], [90, 50, 20]])
+def test_a_run_in_the_place_of_judgments_is_a_finding(grades):
+    judged = pl.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "score": [2, 0]})
+    scored = pl.DataFrame({"query_id": "q", "doc_id": ["a", "x", "b"], "relevance": grades})
+    assert findings(judged, scored)["run and qrels exchanged"] == (1, 1.0, ["scores as of grades, grades as of scores"])
+    assert "run and qrels exchanged" not in findings(
+        scored.rename({"relevance": "score"}), judged.rename({"score": "relevance"})
+    )
+
+
 def test_a_rank_column_with_the_scores_is_no_finding():
     assert findings(RUN.with_columns(rank=pl.Series([1, 2, 1]))) == {}
 

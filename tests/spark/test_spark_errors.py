@@ -73,7 +73,7 @@ def test_bad_rows_fail_the_job_with_our_message(to_spark, run, qrels, message):
             {},
             (
                 "run has no 'doc_id' column (recognised names: doc_id, docno, docid, corpus_id, pid, passage_id, "
-                "item_id); it has 'qid', 'url', 'score'. Rename the one that is meant: "
+                "item_id, product_id, movie_id); it has 'qid', 'url', 'score'. Rename the one that is meant: "
                 "run.withColumnsRenamed({'url': 'doc_id'})."
             ),
         ),

@@ -18,7 +18,7 @@ from polars_ir.errors import FileError
 from polars_ir.files.finding.file import File
 from polars_ir.files.formats.json_tree import Numbers, Tree, described
 from polars_ir.files.formats.record import Role
-from polars_ir.files.rows.blanks import NUMERAL
+from polars_ir.files.rows.blanks import NUMERAL, hint_of_words
 
 #: What a hit without an id has in its place.
 NO_ID = ["no id"]
@@ -89,6 +89,7 @@ def _checked(file: File, row: Row, name: str) -> tuple[str, str | None, int | fl
     if type(value) not in (int, float) or not math.isfinite(value):
         called = name.replace("relevance", "grade")
         says = f"query {query!r:.80}, document {document!r:.80}: a {called} must be a number; got {described(value)}."
+        says += hint_of_words(value) if name == "relevance" else ""
         raise FileError.of_file(file, says)
     return str(query), str(document), value
 

@@ -17,6 +17,7 @@ from polars_ir.errors import SHOWN, Code, FileError, Fix, reading, warn
 from polars_ir.files.finding.file import File
 from polars_ir.files.formats.json_tree import Numbers, Tree, described
 from polars_ir.files.formats.record import Role
+from polars_ir.files.rows.blanks import hint_of_words
 
 _Row = tuple[str, str | None, int | float | None]
 
@@ -89,8 +90,13 @@ def _run(file: File, root: dict[str, Any]) -> Iterator[_Row]:
     else:
         hits = {query: response["hits"]["hits"] for query, response in _searches(file, root).items()}
     for query, of_query in hits.items():
-        for hit in of_query:
+        # A sorted search ranks by place, if it keeps no scores.
+        is_sorted = all(_get(hit, "_score") is None and _get(hit, "sort") for hit in of_query)
+        for place, hit in zip(range(len(of_query), 0, -1), of_query, strict=True):
             document = _document(file, query, hit)
+            if is_sorted:
+                yield query, document, place
+                continue
             if hit.get("_score") is None:
                 problem = "the hit has no score, as in a search that is sorted. Search with 'track_scores': true."
                 raise FileError.of_file(file, f"query {query!r:.80}, document {document!r:.80}: {problem}")
@@ -151,7 +157,8 @@ def _document(file: File, query: str, hit: Any) -> str:
 
 def _number(file: File, query: str, document: str, value: Any, name: str) -> int | float:
     if type(value) not in (int, float) or not math.isfinite(value):
-        problem = f"a {name} must be a finite number; got {described(value)}."
+        hint = hint_of_words(value) if name == "rating" else ""
+        problem = f"a {name} must be a finite number; got {described(value)}.{hint}"
         raise FileError.of_file(file, f"query {query!r:.80}, document {document!r:.80}: {problem}")
     number: int | float = value
     return number

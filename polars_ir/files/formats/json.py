@@ -19,6 +19,7 @@ from polars_ir.files.finding.file import File
 from polars_ir.files.formats import answers, elasticsearch, trec
 from polars_ir.files.formats.json_tree import Numbers, Repeated, Tree, described, load
 from polars_ir.files.formats.record import Format, Role, Whole, Writer
+from polars_ir.files.rows.blanks import Words, hint_of_words
 from polars_ir.files.writing.checks import (
     check_any,
     check_finite,
@@ -44,17 +45,17 @@ _BEGINNINGS: dict[Role, re.Pattern[str]] = {
 _VALUES: dict[Role, str] = {"run": "score", "qrels": "relevance"}
 
 
-def read(file: File, role: Role) -> pl.DataFrame:
-    """A file in memory."""
+def read(file: File, role: Role, words: Words | None = None) -> pl.DataFrame:
+    """A file in memory, with numbers in the place of grades in words."""
     try:
-        return _read(file, role)
+        return _read(file, role, words)
     except UnicodeEncodeError as error:
         # JSON can write unpaired surrogates, which are no text.
         raise FileError.of_file(file, f"an id is no text: {error.object!r:.80} has an unpaired surrogate.") from None
 
 
-def _read(file: File, role: Role) -> pl.DataFrame:
-    tree = load(file)
+def _read(file: File, role: Role, words: Words | None) -> pl.DataFrame:
+    tree = load(file, words)
     if elasticsearch.kind(tree.root):
         return elasticsearch.read(file, tree, role)
     if (found := answers.read(file, tree, role)) is not None:
@@ -109,8 +110,9 @@ def _misplaced(file: File, place: str, node: Any, below: str, role: Role) -> Fil
     value = _VALUES[role].replace("relevance", "grade")
     if below == "document" and isinstance(node, dict):
         document, got = next((key, one) for key, one in node.items() if type(one) not in (int, float))
+        hint = hint_of_words(got) if role == "qrels" else ""
         return FileError.of_file(
-            file, f"{place}, document {document!r:.80}: a {value} must be a number; got {described(got)}."
+            file, f"{place}, document {document!r:.80}: a {value} must be a number; got {described(got)}.{hint}"
         )
     inner = f"{{document: {value}}}" if below == "document" else f"{{query: {{document: {value}}}}}"
     is_rows = isinstance(node, list) and place == "the whole"

@@ -12,12 +12,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import polars as pl
 
 from polars_ir.errors import FileError, option
 from polars_ir.files.finding.file import File
+from polars_ir.files.rows.blanks import Words
 from polars_ir.files.rows.unreadable import FAILURES, unreadable
 
 #: The count of numbers that are kept as Python objects before they become a piece of a column.
@@ -25,6 +27,10 @@ _PIECE = 100_000
 
 #: Integers of more characters do not fit Int64.
 _LONGEST = 20
+
+
+#: Fields of judgments whose texts are no grades.
+_NO_GRADES = ("id", "_id", "_index", "docId", "query", "name")
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,7 @@ class Tree:
     """A JSON value, with the keys and values of all objects of numbers in it."""
 
     root: Any = None
+    words: Words | None = None
     keys: list[pl.Series] = field(default_factory=list)
     values: list[pl.Series] = field(default_factory=list)
     _keys: list[str] = field(default_factory=list)
@@ -55,6 +62,8 @@ class Tree:
 
     def object(self, pairs: Sequence[tuple[str, Any]]) -> Any:
         """An object of the file as a node of the tree."""
+        if self.words:
+            pairs = [(key, _number(self.words, key, value)) for key, value in pairs]
         keys, values = zip(*pairs, strict=True) if pairs else ((), ())
         if len(set(keys)) < len(keys):
             return Repeated(Counter(keys).most_common(1)[0][0])
@@ -88,9 +97,9 @@ class Tree:
         return pl.concat([pl.DataFrame({key: keys, value: values}) for keys, values in pieces], how="vertical_relaxed")
 
 
-def load(file: File) -> Tree:
-    """The JSON value that a file holds."""
-    tree = Tree()
+def load(file: File, words: Words | None = None) -> Tree:
+    """The JSON value that a file holds, with numbers in the place of grades in words."""
+    tree = Tree(words=words)
     decoder = json.JSONDecoder(object_pairs_hook=tree.object, parse_constant=float, parse_int=_whole)
     text = _text(file)
     try:
@@ -122,6 +131,14 @@ def described(value: Any) -> str:
     if isinstance(value, dict | Repeated):
         return "an object"
     return "a list" if isinstance(value, list) else f"{json.dumps(value):.80}"
+
+
+def _number(words: Words, key: str, value: Any) -> Any:
+    """The number of a grade in words; any other value as it is."""
+    if not isinstance(value, str) or key in _NO_GRADES or value not in words.words:
+        return value
+    number = words.numbers[words.words.index(value)]
+    return int(number) if isinstance(number, Integral) else float(number)
 
 
 def _whole(text: str) -> int | float:

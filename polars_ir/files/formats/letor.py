@@ -22,7 +22,7 @@ from polars_ir.files.rows.blanks import (
     Grade,
     field,
     first_line,
-    grade_wanted,
+    no_grade,
     not_a_grade,
     rows_of,
     whole_grades,
@@ -52,13 +52,13 @@ def qrels(file: File, grade: Grade) -> Checked:
     document = pl.col(TEXT).str.extract(pattern or COMMENT)
     in_words = "document" if pattern in DOCUMENTS[1:] else "docid"
     query = field(1).str.extract("^qid:([^#]+)")
-    has_query, wanted = query.is_not_null(), pl.lit(grade_wanted(grade))
+    has_query = query.is_not_null()
     has_grade = not_a_grade(pl.col("relevance"), grade).not_()
     problem = (
         pl.when(has_query.not_())
         .then(pl.lit("a line begins with a grade and qid:query_id."))
         .when(has_grade.not_())
-        .then(pl.format("the grade (field 1) must be {}; got '{}'.", wanted, field(0).str.head(80)))
+        .then(no_grade(0, grade))
         .otherwise(
             pl.lit(f"the first line has {'a' if has_documents else 'no'} {in_words} in its comment; this one differs.")
         )

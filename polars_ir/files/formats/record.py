@@ -14,6 +14,7 @@ import polars as pl
 
 from polars_ir.errors import FileError
 from polars_ir.files.finding.file import File
+from polars_ir.files.rows.blanks import Words
 from polars_ir.files.rows.unreadable import because
 from polars_ir.files.rows.verdicts import Checked
 from polars_ir.frames.canonical_frame import CanonicalFrame
@@ -28,8 +29,8 @@ class Rows(NamedTuple):
     rows: Mapping[Role, Callable[[File, Any], Checked]]
     #: Reads a run the short way; None where that could be wrong.
     quick: Callable[[Path], pl.DataFrame | None] = lambda _: None
-    #: The names that the rows of a run give their system.
-    tags: Callable[[Checked], list[str]] = lambda _: []
+    #: The field of a line of a run that names its system.
+    tag: int | None = None
     #: The reason why the first lines of a file that nobody said is judgments are none.
     doubt: Callable[[Checked], str | None] = lambda _: None
 
@@ -49,7 +50,7 @@ class Typed(NamedTuple):
 class Whole(NamedTuple):
     """The reader of a text that has to be read to its end."""
 
-    read: Callable[[File, Role], pl.DataFrame]
+    read: Callable[[File, Role, Words | None], pl.DataFrame]
 
 
 class Writer(NamedTuple):

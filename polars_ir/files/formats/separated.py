@@ -21,10 +21,12 @@ from polars_ir.files.finding.file import SHOWN, File
 from polars_ir.files.formats.record import Format, Role, Rows, Writer
 from polars_ir.files.rows.blanks import (
     NUMERAL,
+    WORD,
     Grade,
     Words,
     as_number,
     grade_wanted,
+    hint_of_words,
     not_a_grade,
     not_a_score,
     whole_grades,
@@ -131,17 +133,23 @@ def checked(
     wrong: dict[str, pl.Expr],
     columns: list[str],
     wanted: str,
+    *,
+    graded: bool = False,
 ) -> Checked:
     """The table with its number columns cast, wrong where any of the conditions on its columns is true."""
     ids = [name for role in ("query_id", "doc_id") for name in named(columns, role)]
     wrong = {**{name: broken_id(name) for name in ids if name not in wrong}, **wrong}
     problem = pl.lit(None, pl.String)
+    hints = (
+        dict.fromkeys(named(columns, "relevance") or named(columns, "score"), hint_of_words("word")) if graded else {}
+    )
     for name, condition in wrong.items():
         message = pl.format(
-            "{} must be {}; got '{}'.",
+            "{} must be {}; got '{}'.{}",
             pl.lit(f"{name:.80}"),
             pl.lit(_kind(dtypes.get(name))),
             pl.col(name).fill_null("").str.head(80),
+            pl.when(pl.col(name).str.contains(WORD.pattern)).then(pl.lit(hints.get(name, ""))).otherwise(pl.lit("")),
         )
         problem = pl.when(condition).then(message).otherwise(problem)
     judged = rows.with_columns(
@@ -198,7 +206,16 @@ def qrels(path: File, grade: Grade, separator: str) -> Checked:
     rows, columns = table(path, dialect, "query_id", "doc_id", "relevance")
     grades = named(columns, "relevance") or named(columns, "score")
     wrong = {name: pl.col(name).is_not_null() & not_a_grade(number(name, grade), grade) for name in grades}
-    return checked(path, dialect, rows, dict.fromkeys(grades, grade), wrong, columns, "grades" + whole_grades(grade))
+    return checked(
+        path,
+        dialect,
+        rows,
+        dict.fromkeys(grades, grade),
+        wrong,
+        columns,
+        "grades" + whole_grades(grade),
+        graded=grade in (pl.Int64, pl.Float64),
+    )
 
 
 def _is_header(line: str, separator: str) -> bool:
@@ -247,7 +264,9 @@ def beir_qrels(path: File, grade: Grade) -> Checked:
     wrong = {name: pl.col(name).is_null() | broken_id(name) for name in columns[:2]}
     wrong["relevance"] = not_a_grade(number("relevance", grade), grade)
     wanted = "query-id, corpus-id, score" + whole_grades(grade)
-    return checked(path, dialect, rows, {"relevance": grade}, wrong, columns, wanted)
+    return checked(
+        path, dialect, rows, {"relevance": grade}, wrong, columns, wanted, graded=grade in (pl.Int64, pl.Float64)
+    )
 
 
 def _beir_columns(table: CanonicalFrame, _tag: str) -> list[pl.LazyFrame]:

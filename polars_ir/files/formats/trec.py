@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, FileError, Fix, called, option, quoted, reading, warn
+from polars_ir.errors import ColumnError, FileError, option, reading
 from polars_ir.files.finding.file import UNPACKED, File, beginning
 from polars_ir.files.formats.record import Format, Role, Rows, Writer
 from polars_ir.files.rows.blanks import (
@@ -27,14 +27,15 @@ from polars_ir.files.rows.blanks import (
     field,
     fields,
     first_line,
-    grade_wanted,
     last_line,
+    no_grade,
     not_a_grade,
     not_a_score,
     rows_of,
     shown,
     whole_grades,
 )
+from polars_ir.files.rows.tags import warn_of_systems
 from polars_ir.files.rows.unreadable import FAILURES
 from polars_ir.files.rows.verdicts import KEEP, Checked
 from polars_ir.files.writing.checks import check_any, check_fields, check_judged_once, ranked, sink_fields
@@ -104,10 +105,10 @@ def _blank_in_id() -> pl.Expr:
 def qrels(path: File, grade: Grade, places: dict[str, int] = _QRELS) -> Checked:
     """A TREC qrels file, its grades read as `grade`."""
     layout = _layout(places)
-    count, wanted = places["relevance"] + 1, pl.lit(grade_wanted(grade))
+    count = places["relevance"] + 1
     problem = (
         pl.when(pl.col(COUNT) == count)
-        .then(pl.format("the grade (field {}) must be {}; got '{}'.", pl.lit(count), wanted, shown(count - 1)))
+        .then(no_grade(count - 1, grade))
         .when(pl.col(COUNT) >= 6, _begins_with(path, 6))
         .then(pl.format(f"{{}} fields; this looks like a run; {reading('run')}.", COUNT))
         .when(pl.col(COUNT) == 5, _begins_with(path, 5))
@@ -176,20 +177,8 @@ def read_clean_run(path: Path) -> pl.DataFrame | None:
         return None
     if frame[_OTHER_TAG].any():
         tags = lines.select(pl.nth(TAG).unique(maintain_order=True)).collect(engine="streaming").to_series()
-        _warn_of_tags(path, tags.to_list(), options["separator"])
+        warn_of_systems(path, tags.to_list(), options["separator"])
     return frame.drop(_UNCLEAR, _OTHER_TAG)
-
-
-def _warn_of_tags(path: Path, tags: list[str], separator: str) -> None:
-    """Warn of several tags in a run, whose documents are ranked together, as by trec_eval."""
-    columns = ["query_id", "Q0", "doc_id", "rank", "score", "run"]
-    code = Code(
-        f"pl.read_csv({str(path)!r}, separator={separator!r}, quote_char=None, has_header=False, "
-        f"new_columns={columns!r}, schema_overrides={{'column_1': pl.String, 'column_3': pl.String}})"
-    )
-    words = "If they are systems, read them so"
-    fix = Fix(words, code, without_code="If they are systems, write each to a file of its own")
-    warn(f"{called(path)}: the run has several tags, {quoted(tags, 3)}, whose documents are ranked together.", fix=fix)
 
 
 def _found(path: Path) -> set[bytes] | None:
@@ -205,12 +194,6 @@ def _found(path: Path) -> set[bytes] | None:
     except OSError:
         return None
     return found
-
-
-def _tags(file: Checked) -> list[str]:
-    """The tags in the lines of a run, each of them once."""
-    of_lines: list[str] = file.rows.select(field(TAG)).unique().collect().to_series().to_list()
-    return of_lines
 
 
 def no_judgments(head: Checked) -> str | None:
@@ -273,7 +256,7 @@ def _judged(name: str, holds: str, places: dict[str, int], example: str) -> Form
 TREC = Format(
     "trec",
     {"run": "query_id Q0 doc_id rank score tag", "qrels": _layout(_QRELS)},
-    Rows({"run": run, "qrels": qrels}, read_clean_run, _tags, no_judgments),
+    Rows({"run": run, "qrels": qrels}, read_clean_run, TAG, no_judgments),
     Writer({"run": _run_lines, "qrels": qrels_lines}, sink_fields),
     {"run": "q1 Q0 d3 1 14.5 bm25\nq1 Q0 d1 2 9.25 bm25\n", "qrels": "q1 0 d1 2\nq1 0 d2 0\n"},
     extensions=(".run", ".runs", ".trec", ".res", ".qrels", ".qrel"),

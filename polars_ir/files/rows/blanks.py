@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_ir.errors import FileError
+from polars_ir.errors import FileError, caller, option
 from polars_ir.files.finding.file import LONGEST, SHOWN, TOO_LONG_PROBLEM, File
 from polars_ir.files.rows.unreadable import FAILURES, unreadable
 from polars_ir.files.rows.verdicts import BAD, KEEP, NUMBER, PROBLEM, TEXT
@@ -30,6 +30,9 @@ FIELD = f"[^{BLANKS}]+"
 
 #: A score or a grade.
 NUMERAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?inf(inity)?", re.IGNORECASE | re.ASCII)
+
+#: The beginning of what may be a grade in words.
+WORD = re.compile("[A-Za-z]")
 
 #: A line of more bytes has its blanks squeezed before it is split.
 _LONG, _ANY = 64 << 10, 1 << 62
@@ -108,6 +111,22 @@ def as_number(text: pl.Expr, dtype: Grade) -> pl.Expr:
 def grade_wanted(grade: Grade) -> str:
     """What a grade is to be, for a message."""
     return f"a word with a number ({grade})" if isinstance(grade, Words) else "a number"
+
+
+def hint_of_words(got: object) -> str:
+    """The option that gives grades in words their numbers, where what came may be one and the call has it."""
+    shell = caller().kind == "shell"
+    if not (isinstance(got, str) and WORD.match(got)) or (shell and not option("grades").startswith("-")):
+        return ""
+    return f" Words have numbers by {option('grades')}{' WORD=NUMBER' if shell else '={word: number}'}."
+
+
+def no_grade(place: int, grade: Grade) -> pl.Expr:
+    """The problem of a field that is no grade."""
+    hint = "" if isinstance(grade, Words) else hint_of_words("word")
+    of_word = pl.when(shown(place).str.contains(WORD.pattern)).then(pl.lit(hint)).otherwise(pl.lit(""))
+    wanted = pl.lit(f"the grade (field {place + 1}) must be {grade_wanted(grade)}; got '")
+    return pl.concat_str(wanted, shown(place).fill_null(""), pl.lit("'."), of_word)
 
 
 def not_a_grade(value: pl.Expr, grade: Grade) -> pl.Expr:

@@ -41,8 +41,8 @@ class Checked:
     wanted: str
     dialect: Dialect | None = None
 
-    def scan(self) -> pl.LazyFrame:
-        """The data columns; collecting them fails natively, naming file and line, where a row is wrong."""
+    def scan(self, **others: pl.Expr) -> pl.LazyFrame:
+        """The data columns, and others; collecting them fails natively, naming file and line, where a row is wrong."""
         # The line of a table's row depends on all lines before it.
         unit = "line" if self.dialect is None else "row"
         place = pl.concat_str(pl.lit(f"polars_ir: {shown(str(self.path))}, {unit} "), pl.col(NUMBER).cast(pl.String))
@@ -54,7 +54,8 @@ class Checked:
         # Every column is made from the verdict: a filter of the user's on a column that was not would be moved before
         # it, and leave out the wrong line unseen.
         columns = [pl.when(KEEP).then(pl.col(name)).alias(name) for name in self.columns]
-        return judged.select(*columns, KEEP).filter(KEEP).select(self.columns)
+        columns += [pl.when(KEEP).then(value).alias(name) for name, value in others.items()]
+        return judged.select(*columns, KEEP).filter(KEEP).drop(KEEP)
 
     def first_lines(self) -> Checked:
         """The same check over the first lines that hold data, in memory."""

@@ -15,7 +15,7 @@ import polars as pl
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, nearest
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import Frame, to_polars
-from polars_ir.frames.roles import ROLES, TEXT, find
+from polars_ir.frames.roles import TEXT, find, recognised
 from polars_ir.frames.rules import Rule, check_duplicates, checked
 from polars_ir.per_query.shared.keys import QUERY
 
@@ -137,7 +137,7 @@ def _of_frame(table: CanonicalFrame, frame: Frame, option: str) -> tuple[pl.Lazy
         "run": find(option, "run", schema.names()),
     }
     if named_as["query_id"] is None:
-        raise ColumnError.missing(option, "query_id", ROLES["query_id"].names, schema.names())
+        raise ColumnError.missing(option, "query_id", recognised("query_id"), schema.names())
     columns = {role: name for role, name in named_as.items() if name is not None}
     if "run" in columns and "run" not in table.dtypes:
         raise ColumnError(
