@@ -86,6 +86,13 @@ class CanonicalFrame:
             return frame.get_column(make[name].meta.output_name())
         return self.select(name).collect(engine="in-memory").to_series()
 
+    def first(self, name: str, count: int) -> pl.Series:
+        """The first values of a column of a table in memory."""
+        frame, make = self.sources[0]
+        rows = frame.head(count)
+        first = rows.select(make[name]) if isinstance(rows, pl.DataFrame) else rows.select(make[name]).collect()
+        return first.to_series()
+
     def all_columns(self) -> pl.LazyFrame:
         """A plan for all of the columns."""
         return self.select(*self.columns)

@@ -310,8 +310,7 @@ def warn_of_tables(run: Any, pair: RunAndQrels, measures: Sequence[ResolvedMeasu
             f"scores of {table_name('run')} look like grades, and grades of {table_name('qrels')} like scores.",
             fix=Fix("The run comes first; if they are exchanged, swap them"),
         )
-    ids = pair.run.select("doc_id").head(SAMPLED).collect(engine="in-memory").to_series()
-    for value in no_ids(ids):
+    for value in no_ids(pair.run.first("doc_id", SAMPLED)):
         fix = rows_without_id(pair.run.names["doc_id"], value)
         fix = fix if isinstance(run, pl.DataFrame) or is_pandas(run) else Fix(fix.words)
         warn(f"{table_name('run')} has the id {value!r}, which counts as a retrieved document.", fix=fix)
@@ -324,7 +323,7 @@ def warn_of_tables(run: Any, pair: RunAndQrels, measures: Sequence[ResolvedMeasu
 def _are_exchanged(run: CanonicalFrame, qrels: CanonicalFrame) -> bool:
     """True for tables in memory that `exchanged` finds so."""
     # Grades are mostly small, which is all that need be read then.
-    grades = qrels.column("relevance").head(SAMPLED)
+    grades = qrels.first("relevance", SAMPLED)
     return bool(_no_grade(grades).any()) and bool(exchanged(run, qrels).collect(engine="in-memory").item())
 
 
