@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DtypeError, Fix, fold, quoted, warn
 from polars_ir.frames.kinds import Frame, give_back, is_pandas, to_polars
-from polars_ir.frames.roles import PARTS, ROLE_OF, could_be, find
+from polars_ir.frames.roles import PARTS, ROLE_OF, USER, could_be, find
 from polars_ir.frames.rules import Rule, checked, keys_perhaps, no_ids, telling_apart, without_id
 from polars_ir.inputs.lists_in_texts import (
     CLOSING,
@@ -21,6 +21,7 @@ from polars_ir.inputs.lists_in_texts import (
     NOTHING,
     OPENING,
     PRINTED_SET,
+    at_blanks,
     listing,
     naming,
     of_calls,
@@ -86,10 +87,12 @@ def from_lists(
     frame
         Polars DataFrame or LazyFrame, pandas or Arrow; one row per query.
     query
-        Column of query ids.
+        Column of query ids; `user_id` where there is no `query_id`.
     retrieved
         List column of the retrieved ids, best first; or of structs with a field for the id, as `doc_id` or `id`. Lists
-        that a CSV has as text (`['d1', 'd2']`) are read, of a table in memory; a cell without one is null.
+        that a CSV has as text (`['d1', 'd2']`) are read, of a table in memory; a cell without one is null. Where the
+        queries are in a column `user_id`, texts in it and in `relevant` are ids apart by blanks (Kaggle's submissions),
+        unless a cell of both is the same, as titles are.
     scores
         List column of their scores. Without it the order of the list is the ranking; a column `scores` is then checked
         against that order, but not used. `"distance"` says that the scores are distances, in the column `distance`,
@@ -118,7 +121,8 @@ def from_lists(
     Warns
     -----
     IRWarning
-        For ids of -1, as where an index finds no neighbour, and empty texts, of a table in memory.
+        For ids of -1, as where an index finds no neighbour, and empty texts, of a table in memory; for texts that are
+        read as ids apart by blanks.
 
     Raises
     ------
@@ -145,8 +149,10 @@ def from_lists(
     _check_sets(frame, retrieved)
     table = to_polars("frame", frame, column="score")
     _check_sets(table, retrieved)
+    query = named["query"] = _query_column(table, query)
     numbers = [name for name in (scores, grades) if name is not None]
     table = _read(table, ids=[retrieved, relevant], numbers=[*numbers, "scores", "grades", *DISTANCES])
+    table = at_blanks(table, retrieved, relevant) if fold(query) == fold(USER) else table
     own = table.collect_schema()
     table, of_structs = _unpacked(table, {retrieved: "score", relevant: "relevance"})
     columns = table.collect_schema()
@@ -188,6 +194,13 @@ def from_lists(
     nothing = judged.filter(pl.col(relevant).list.len() == 0)
     nothing = nothing.select(query_id=query, **no_group, doc_id=None, relevance=None)
     return give_back(run, frame), give_back(pl.concat([qrels, nothing], how="vertical_relaxed"), frame)
+
+
+def _query_column(table: Frame, query: str) -> str:
+    """The column of queries: that of users where there is none by its own name."""
+    columns = table.collect_schema()
+    users = [name for name in columns if fold(name) == fold(USER)]
+    return users[0] if query == "query_id" and query not in columns and users else query
 
 
 def _tells_apart(name: str, dtype: pl.DataType) -> bool:

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import polars as pl
 
-from polars_ir.errors import Code, Fix
+from polars_ir.errors import Code, Fix, warn
 from polars_ir.frames.guesses import lists_meant
 from polars_ir.frames.kinds import Frame
 
@@ -50,6 +50,38 @@ def not_printed(texts: pl.Series) -> pl.Series:
     """The texts that are no whole printed list, or have a missing element."""
     printed = texts.str.contains(f"{PRINTED}|{PRINTED_BY_NUMPY}|{PRINTED_SET}")
     return texts.filter(~printed | texts.str.contains(MISSING) | texts.str.contains(CUT))
+
+
+def at_blanks(table: Frame, retrieved: str, relevant: str) -> Frame:
+    """A table of users with lists of the ids that both columns have apart by blanks, as Kaggle's submissions.
+
+    Any other table stays as it is: of cells with another separator, of none with a blank, and where cells are titles,
+    which hold blanks and are one id. Then one of the relevant ones is a retrieved one as a whole, and, of those without
+    a blank, none is within another.
+    """
+    names = [retrieved, relevant]
+    if not isinstance(table, pl.DataFrame) or any(table.schema.get(name) != pl.String for name in names):
+        return table
+    found, gold = (table[name].str.strip_chars().replace("", None).drop_nulls() for name in names)
+    others = r"[\[\](){},;|]"
+    if not found.str.contains(r"\s").any() or pl.concat([found, gold]).str.contains(others).any():
+        return table
+    whole = gold.filter(gold.is_in(found.implode()))
+    ids, of_lists = (
+        texts.str.extract_all(r"\S+").explode() for texts in (gold, found.filter(found.str.contains(r"\s")))
+    )
+    if whole.str.contains(r"\s").any() or (whole.len() and not ids.is_in(of_lists.implode()).any()):
+        return table
+    code = Code(
+        f"frame.with_columns(pl.col({retrieved!r}, {relevant!r}).str.strip_chars().replace('', None)"
+        ".str.extract_all(r'\\S+'))",
+        f"frame.assign(**{{name: frame[name].map(lambda text: text.split() or None, na_action='ignore') "
+        f"for name in {names!r}}})",
+    )
+    says = f"columns {retrieved!r} and {relevant!r} are texts, read as ids apart by blanks, such as {found[0]!r:.40}."
+    warn(says, about="frame", fix=Fix("Lists say so without a warning", code))
+    text = pl.col(names).str.strip_chars().replace("", None)
+    return table.with_columns(text.str.extract_all(r"\S+"))
 
 
 def naming(columns: Sequence[str], lists: Sequence[str], given: Mapping[str, str], others: Sequence[str]) -> Fix:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from polars.testing import assert_frame_equal
 from reading import Reader, Write, qrels_readers, readers, run_readers
 
+import polars_ir as ir
 from polars_ir.errors import FileError
 from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
 
@@ -352,3 +354,38 @@ def test_two_columns_of_ids_are_read_as_they_are(tmp_path: Path) -> None:
         frame.write_parquet(tmp_path / f"{name}.parquet")
     assert_frame_equal(read_run(tmp_path / "a.parquet"), frame)
     assert_frame_equal(read_run([tmp_path / "a.parquet", tmp_path / "b.parquet"]), pl.concat([frame, frame]))
+
+
+LISTS = {
+    "a submission": ("customer_id,prediction\n1,07 08\n2,08\n", "relevant=..."),
+    "lists of users": (
+        "user_id,retrieved,relevant\n1,07 08,08\n2,08,09\n",
+        "retrieved='retrieved', relevant='relevant'",
+    ),
+    "printed lists": ("query_id,retrieved,relevant\n1,\"['07', '08']\",['08']\n2,['08'],['09']\n", "query='query_id'"),
+}
+
+
+@pytest.mark.parametrize("text", LISTS.values(), ids=LISTS)
+@run_readers
+def test_a_file_of_lists_is_named_with_the_code_that_reads_it(
+    write: Write, text: tuple[str, str], reader: Reader
+) -> None:
+    path = write(text[0], "lists.csv")
+    with pytest.raises(FileError, match="a row for each query, and lists in") as raised:
+        reader(path)
+    assert text[1] in str(raised.value)
+    if "..." not in str(raised.value):
+        code = str(raised.value).partition("beside the retrieved: ")[2].removesuffix(".")
+        names: dict[str, Any] = {"pl": pl, "ir": ir}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ir.IRWarning)
+            exec(code, names)  # noqa: S102  # code of ours
+        assert names["qrels"]["doc_id"].to_list() == ["08", "09"]
+
+
+@run_readers
+def test_texts_of_queries_are_no_lists_of_documents(write: Write, reader: Reader) -> None:
+    """A file without documents is another error, of the evaluation."""
+    path = write("query_id,answer,score\n1,two words,0.5\n", "a.csv")
+    assert reader(path).lazy().collect().height == 1

@@ -310,6 +310,49 @@ def test_lists_in_texts_are_among_the_columns_that_may_be_meant():
     )
 
 
+# Users, and ids apart by blanks.
+
+KAGGLE = {"user_id": ["u1", "u2", "u3"], "retrieved": ["a b  c", " b d", "d"], "relevant": ["d", "c None", " "]}
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame])
+def test_users_have_ids_apart_by_blanks_which_is_told_with_code_that_says_so(kind):
+    frame = kind(KAGGLE)
+    with pytest.warns(ir.IRWarning, match="read as ids apart by blanks, such as 'a b  c'") as told:
+        run, qrels = map(pl.DataFrame, ir.from_lists(frame))
+    rows = [("u1", "a", 3), ("u1", "b", 2), ("u1", "c", 1), ("u2", "b", 2), ("u2", "d", 1), ("u3", "d", 1)]
+    assert run.sort("query_id", "doc_id").rows() == rows
+    assert qrels.rows() == [("u1", "d", 1), ("u2", "c", 1), ("u2", "None", 1)]
+    lists = eval(str(told[0].message).rpartition("warning: ")[2].removesuffix("."), {"frame": frame, "pl": pl})  # noqa: S307  # code of ours
+    for part, of_lists in zip((run, qrels), ir.from_lists(lists), strict=True):
+        assert part.equals(pl.DataFrame(of_lists))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"retrieved": ["The Thing", "Up", "Heat"], "relevant": ["The Thing", "Big", "Up"]},
+        {"retrieved": ["The Thing", "Up", "Heat"], "relevant": ["Alien", "Big", "Up"]},
+        {"retrieved": ["a, b", "c", "d"]},
+        {"retrieved": ["a|b", "c d", "d"]},
+        {"retrieved": ["a", "b", "d"]},
+        {"retrieved": [["a"], ["b"], []]},
+        {"relevant": [["a"], ["b"], []]},
+        {"query_id": ["q1", "q2", "q3"]},
+    ],
+)
+def test_other_texts_of_users_are_refused_as_elsewhere(columns):
+    with pytest.raises(ir.IRError, match="must be a list; it is String"):
+        ir.from_lists(pl.DataFrame(KAGGLE | columns))
+
+
+def test_lists_of_users_need_no_name_of_their_column():
+    log = pl.DataFrame({"userID": [1], "retrieved": [[7, 8]], "relevant": [[8]]})
+    for lists in (log, log.to_pandas()):
+        assert [pl.DataFrame(part).rows() for part in ir.from_lists(lists)] == [[(1, 7, 2), (1, 8, 1)], [(1, 8, 1)]]
+    assert ir.from_lists(log.lazy())[1].collect().rows() == [(1, 8, 1)]
+
+
 # Groups of relevant documents.
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import TAKEN, FileError, fold
+from polars_ir.errors import TAKEN, Code, FileError, Fix, fold, quoted
 from polars_ir.files.finding.file import SHOWN, File
 from polars_ir.files.formats.record import Format, Role, Rows, Writer
 from polars_ir.files.rows.blanks import (
@@ -35,8 +35,9 @@ from polars_ir.files.rows.quotes import dialect_of
 from polars_ir.files.rows.unreadable import FAILURES, Dialect, unreadable
 from polars_ir.files.rows.verdicts import BAD, KEEP, NUMBER, PROBLEM, TEXT, Checked
 from polars_ir.files.writing.checks import BROKEN, check_judged_once, check_text, raise_if_any
+from polars_ir.frames import guesses
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.roles import ROLE_OF, find
+from polars_ir.frames.roles import ROLE_OF, USER, find
 
 #: The columns of BEIR's header, and what they are read as.
 _BEIR = {"query-id": "query_id", "corpus-id": "doc_id", "score": "relevance"}
@@ -194,10 +195,43 @@ def run(path: File, score: type[pl.DataType], separator: str) -> Checked:
     """A run as a table."""
     dialect = dialect_of(path, separator)
     rows, columns = table(path, dialect, "query_id", "doc_id", "score")
+    _check_no_lists(path, separator, rows, columns)
     scores, ranks = named(columns, "score"), named(columns, "rank")
     dtypes: dict[str, type[pl.DataType]] = dict.fromkeys(ranks, pl.Int64) | dict.fromkeys(scores, score)
     wrong = {name: not_a_score(number(name, dtypes[name])) for name in scores or ranks}
     return checked(path, dialect, rows, dtypes, wrong, columns, "scores that are numbers")
+
+
+def _check_no_lists(path: File, separator: str, rows: pl.LazyFrame, columns: list[str]) -> None:
+    """Raise a `FileError` for a file with a row for each query and its documents in a text, as Kaggle's are."""
+    may_hold = [name for name in columns if guesses.words(name) & (guesses.FOUND | guesses.GOLD)]
+    if named(columns, "doc_id") or not may_hold:
+        return
+    try:
+        texts = rows.select(may_hold).head(SHOWN).collect(engine="streaming")
+    except FAILURES:
+        return  # which line is to blame is found later
+    query = guesses.lists_meant(columns, may_hold).query
+    if query is None:
+        return
+    of_users = bool(guesses.words(query) & {"user", "customer"})
+    printed, at_blanks = r"^\s*\[", r"\S\s+\S"
+    lists = [
+        name for name in may_hold if texts[name].str.contains(f"{printed}|{at_blanks}" if of_users else printed).any()
+    ]
+    if not lists:
+        return
+    named_so, columns_of = {query: USER} if of_users and fold(query) != fold(USER) else {}, f"separator={separator!r}, "
+    meant = guesses.lists_meant(columns, may_hold, {"query": named_so.get(query, query)})
+    table = Code(
+        f"pl.read_csv({str(path)!r}, {columns_of * (separator != ',')}infer_schema=False)",
+        f"pd.read_csv({str(path)!r}, {columns_of.replace('separator', 'sep') * (separator != ',')}dtype=str)",
+    ).after_renaming("", named_so)
+    code = Code(*(f"run, qrels = ir.from_lists({read}, {meant.named()})" for read in table if read))
+    words = "Read it as a table of lists, with the relevant ones in a column beside the retrieved"
+    says = f"it has a row for each query, and lists in {quoted(lists)}, where a row for each document is wanted."
+    fix = Fix(words, code, without_code="Give a file with a row for each document")
+    raise FileError.of_file(path, says, fix=fix)
 
 
 def qrels(path: File, grade: Grade, separator: str) -> Checked:
