@@ -19,7 +19,7 @@ from polars_ir.fusion import (
     fuse as fuse,
     tune_fusion as tune_fusion,
 )
-from polars_ir.inputs import from_lists as from_lists
+from polars_ir.inputs import from_lists as from_lists, read_log as read_log
 from polars_ir.language.catalog import CATALOG as CATALOG, catalog as catalog
 from polars_ir.language.measure import measure as measure
 from polars_ir.language.measures import *

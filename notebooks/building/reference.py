@@ -73,6 +73,7 @@ SEARCHED = {
     "gate": ("continuous integration", "regression test", "non-inferiority"),
     "power": ("sample size",),
     "from_lists": ("RAG", "lists of documents"),
+    "read_log": ("RAG", "ragas", "LangChain", "LlamaIndex", "Haystack", "OpenTelemetry", "agents"),
     "fuse": ("reciprocal rank fusion", "hybrid search"),
     "deduplicate": ("duplicates", "MaxP"),
     "ranks": ("leaderboard",),
@@ -121,7 +122,7 @@ def pages() -> dict[str, tuple[str, str, dict[str, Any]]]:
         "data": (
             "Data and judgments",
             "Test collections, runs and judgments from lists, judgments of several judges, and splits of logs.",
-            take(["datasets", "from_lists", "judgments", "overlap", "split"]),
+            take(["datasets", "from_lists", "read_log", "judgments", "overlap", "split"]),
         ),
         "errors": ("Errors", "The base of all errors, and the class of all warnings.", take(["IRError", "IRWarning"])),
         "other": ("Other names", "Modules, typed access to `.ir`, and two rankings side by side.", rest),

@@ -15,13 +15,11 @@ import polars as pl
 from polars_ir.cli.arguments import OF_RANKINGS
 from polars_ir.errors import ColumnError, FileError, OptionError, caller, fold, nearest, quoted, warn, with_names
 from polars_ir.files import read_qrels, read_run, scan_run
-from polars_ir.files.finding.copies import STDIN, as_file, downloaded, shown_name
-from polars_ir.files.finding.file import MAX_RATIO, located
+from polars_ir.files.finding.copies import STDIN, as_file, shown_name
+from polars_ir.files.finding.file import located
 from polars_ir.files.finding.sources import Limits, names, resolve
-from polars_ir.files.formats import BY_EXTENSION, TABLES, FormatName
-from polars_ir.files.formats.record import Typed
-from polars_ir.files.formats.separated import read_table
-from polars_ir.files.readers import read_typed
+from polars_ir.files.formats import TABLES, FormatName
+from polars_ir.files.tables import read_one_table
 from polars_ir.files.writing.metadata import read_metadata
 from polars_ir.frames.roles import PROVENANCE, ROLE_OF, find, required
 from polars_ir.language.names import resolve as measures_of
@@ -124,7 +122,7 @@ def per_query_of(name: str, **limits: Any) -> pl.DataFrame:
     """The figures of each query: a table that `evaluate --per-query` wrote, or what trec_eval printed."""
     with as_file(name) as file, with_names(per_query=shown_name(name)):
         if Path(file).suffix in TABLES:
-            return _with_metadata(file, table_of(file, **limits))
+            return _with_metadata(file, read_one_table(file, **limits))
         try:
             return read_trec_eval(file, **limits)
         except FileError as error:
@@ -144,25 +142,6 @@ def _with_metadata(name: str, figures: pl.DataFrame) -> pl.DataFrame:
     return figures.with_columns(pl.lit(found.made).alias(PROVENANCE)) if found and found.made else figures
 
 
-def table_of(name: str, **limits: Any) -> pl.DataFrame:
-    """A table with a query column, whose ids stay as they are written: 007 is not 7."""
-    file, *others = resolve(name, **limits)
-    if others:
-        raise FileError(f"{name}: a table is in one file here; this stands for {len(others) + 1}.")
-    format = BY_EXTENSION.get(Path(name).suffix)
-    if format is None or not format.writer.table:
-        raise FileError(f"{name}: unknown ending; tables are read from {', '.join(TABLES)}.")
-    reader, max_ratio = format.reader, limits.get("max_ratio", MAX_RATIO)
-    with downloaded([file], format, max_ratio) as (local,):
-        if isinstance(reader, Typed):
-            table = read_typed([local], reader, max_ratio)
-        else:
-            table = read_table(local, format.separator)
-    if table.is_empty():
-        raise FileError.empty(file)
-    return table
-
-
 def excluded_of(options: argparse.Namespace) -> Any:
     """The documents that --exclude names: 'self', those of a table or of judgments, or None."""
     name = vars(options).get("exclude")
@@ -170,12 +149,14 @@ def excluded_of(options: argparse.Namespace) -> Any:
         return name
     limits = limits_of(options)
     with with_names(exclude=shown_name(name)):
-        return table_of(name, **limits) if Path(name).suffix in TABLES else qrels_of(name, option="exclude", **limits)
+        if Path(name).suffix in TABLES:
+            return read_one_table(name, **limits)
+        return qrels_of(name, option="exclude", **limits)
 
 
 def queries_of(options: argparse.Namespace, wanted: Sequence[str]) -> pl.DataFrame:
     """The table of queries that an option names columns of."""
-    queries = table_of(options.queries, **limits_of(options))
+    queries = read_one_table(options.queries, **limits_of(options))
     required("queries", "query_id", queries.columns)
     for name in wanted:
         if name not in queries.columns:

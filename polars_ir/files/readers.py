@@ -504,19 +504,22 @@ def _check_ids(files: list[File], reader: Typed, frame: pl.DataFrame) -> None:
 
 
 def _typed_together(files: list[File], reader: Typed, max_ratio: float | None) -> pl.LazyFrame:
-    schemas = [_schema(path, reader, max_ratio) for path in files]
+    scans = {file: reader.scan([file]) for file in files}
+    schemas = [_schema(path, scan, reader, max_ratio) for path, scan in scans.items()]
     _check_same(files, schemas)
     parts: dict[Folders, list[File]] = {}
     for file, of in zip(files, folders_of(files, schemas[0]), strict=True):
         parts.setdefault(of, []).append(file)
-    return pl.concat(of.with_columns(reader.scan(part), part[0]) for of, part in parts.items())
+    # A scan whose columns are known does not look for them again.
+    each = [(of, part[0], scans[part[0]] if len(part) == 1 else reader.scan(part)) for of, part in parts.items()]
+    return pl.concat(of.with_columns(scan, first) for of, first, scan in each)
 
 
-def _schema(path: File, reader: Typed, max_ratio: float | None) -> pl.Schema:
+def _schema(path: File, scan: pl.LazyFrame, reader: Typed, max_ratio: float | None) -> pl.Schema:
     if not isinstance(path, str) and path.stat().st_size == 0:
         raise FileError.empty(path)
     try:
-        schema = reader.scan([path]).collect_schema()
+        schema = scan.collect_schema()
     except FAILURES as error:
         raise reader.failure(path, error) from None
     reader.check(path, schema)

@@ -1,5 +1,5 @@
 """Runs and qrels from tables of another shape."""
 
-from polars_ir.inputs.from_lists import from_lists
+from polars_ir.lazy import lazy
 
-__all__ = ["from_lists"]
+lazy(__name__)

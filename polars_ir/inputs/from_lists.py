@@ -42,6 +42,10 @@ GROUPS = "polars_ir: groups"
 DISTANCES = ("distance", "distances")
 
 
+#: The words on how to ignore scores beside a list.
+LEFT_OUT = "leave them out"
+
+
 class Scores(NamedTuple):
     """Lists of scores: their column, and flags for distances, and for scores that make the ranking."""
 
@@ -59,14 +63,14 @@ class Scores(NamedTuple):
         moving = "as distances, fall" if self.distances else "as scores, rise"
         return f"{self.column!r}, {moving} along {retrieved!r}"
 
-    def ways(self) -> str:
+    def ways(self, ignoring: str) -> str:
         """Advice on how to decide between a list and its scores."""
         other = (
             "name their column in scores= if they are scores"
             if self.distances
             else "give scores='distance' if they are distances"
         )
-        return f"{other}, or leave them out if the list is right"
+        return f"{other}, or {ignoring} if the list is right"
 
 
 @public()
@@ -148,10 +152,29 @@ def from_lists(
     check("duplicates", duplicates, one_of("error", "first"))
     _check_sets(frame, retrieved)
     table = to_polars("frame", frame, column="score")
+    run, qrels = tables_of(table, named, scores=scores, grades=grades, duplicates=duplicates)
+    return give_back(run, frame), give_back(qrels, frame)
+
+
+def tables_of(
+    table: Frame,
+    named: dict[str, str],
+    *,
+    scores: str | None,
+    grades: str | None,
+    duplicates: str,
+    keys: Sequence[str] = (),
+    ignoring: str = LEFT_OUT,
+) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    """A run and qrels of lists; `keys` distinguish rankings of a query, as columns of systems and days do.
+
+    `ignoring` are the words on how to ignore scores that contradict a list.
+    """
+    query, retrieved, relevant = (named[role] for role in ("query", "retrieved", "relevant"))
     _check_sets(table, retrieved)
     query = named["query"] = _query_column(table, query)
     numbers = [name for name in (scores, grades) if name is not None]
-    table = _read(table, ids=[retrieved, relevant], numbers=[*numbers, "scores", "grades", *DISTANCES])
+    table = read_lists(table, ids=[retrieved, relevant], numbers=[*numbers, "scores", "grades", *DISTANCES])
     table = at_blanks(table, retrieved, relevant) if fold(query) == fold(USER) else table
     own = table.collect_schema()
     table, of_structs = _unpacked(table, {retrieved: "score", relevant: "relevance"})
@@ -164,11 +187,12 @@ def from_lists(
     pairs = [(retrieved, values.column if values and scores else None), (relevant, grades)]
     _check_lists(table, named, pairs)
     taken = [query, *(name for pair in pairs for name in pair if name)]
-    apart = [name for name, dtype in columns.items() if name not in taken and _tells_apart(name, dtype)]
+    apart = [name for name, dtype in columns.items() if name not in taken and tells_apart(name, dtype)]
+    apart = list(dict.fromkeys([*apart, *keys]))
     eager = isinstance(table, pl.DataFrame)
     rules = _rules_of_memory(table, [*apart, query], pairs) if isinstance(table, pl.DataFrame) else []
     if values is not None:
-        rules.append(_order(own, query, retrieved, values))
+        rules.append(_order(own, query, retrieved, values, ignoring))
     rows = checked(table.lazy(), *rules, eager=eager, about="frame", keys=[query], names={})
     if isinstance(table, pl.DataFrame):
         _warn_of_no_ids(table, retrieved)
@@ -182,9 +206,15 @@ def from_lists(
         score = score.list.eval(_negated(columns[values.column])) if values.distances else score
     run = rows.select(*apart, query_id=query, doc_id=retrieved, score=score)
     run = run.explode("doc_id", "score", keep_nulls=False)
-    judged = (
-        _judged_once(rows, query, [relevant, *([GROUPS] if groups else [])], grades, eager=eager) if apart else rows
-    )
+    return run, _judged(rows, query, relevant, grades, groups=groups, repeated=bool(apart), eager=eager)
+
+
+def _judged(
+    rows: pl.LazyFrame, query: str, relevant: str, grades: str | None, *, groups: bool, repeated: bool, eager: bool
+) -> pl.LazyFrame:
+    """The qrels of lists of relevant documents, with the numbers of their groups."""
+    lists = [relevant, *([GROUPS] if groups else [])]
+    judged = _judged_once(rows, query, lists, grades, eager=eager) if repeated else rows
     subtopic = dict.fromkeys(("subtopic",), GROUPS) if groups else {}
     relevance = pl.lit(1, pl.Int64) if grades is None else pl.col(grades)
     qrels = judged.select(query_id=query, **subtopic, doc_id=relevant, relevance=relevance)
@@ -193,7 +223,7 @@ def from_lists(
     no_group = dict.fromkeys(subtopic, pl.lit(0, pl.Int64))
     nothing = judged.filter(pl.col(relevant).list.len() == 0)
     nothing = nothing.select(query_id=query, **no_group, doc_id=None, relevance=None)
-    return give_back(run, frame), give_back(pl.concat([qrels, nothing], how="vertical_relaxed"), frame)
+    return pl.concat([qrels, nothing], how="vertical_relaxed")
 
 
 def _query_column(table: Frame, query: str) -> str:
@@ -203,7 +233,7 @@ def _query_column(table: Frame, query: str) -> str:
     return users[0] if query == "query_id" and query not in columns and users else query
 
 
-def _tells_apart(name: str, dtype: pl.DataType) -> bool:
+def tells_apart(name: str, dtype: pl.DataType) -> bool:
     """True for a column of systems, days or tenants, each with its own rankings of a query."""
     is_key = could_be("run", dtype) or dtype.is_temporal()
     return is_key and (ROLE_OF.get(fold(name)) == "run" or fold(name) in PARTS or dtype.is_temporal())
@@ -261,7 +291,7 @@ def _warn_of_no_ids(table: pl.DataFrame, retrieved: str) -> None:
     warn(says, about="frame", fix=without_id(no_id, code, "it"))
 
 
-def _read(table: Frame, *, ids: list[str], numbers: list[str]) -> Frame:
+def read_lists(table: Frame, *, ids: list[str], numbers: list[str]) -> Frame:
     """The table with lists instead of texts that print them, as in a CSV; a plan is unchanged.
 
     A cell without a list is null, as an empty one of a CSV is.
@@ -368,7 +398,7 @@ def _check_sets(frame: Any, retrieved: str) -> None:
         raise DtypeError(says, about="frame", fix="Keep the list that the set was made of")
 
 
-def _order(columns: Container[str], query: str, retrieved: str, values: Scores) -> Rule:
+def _order(columns: Container[str], query: str, retrieved: str, values: Scores, ignoring: str) -> Rule:
     """The rule that lists are in the order of their scores."""
     name, negative = values.column, "-" * values.distances
     code = Code(
@@ -379,7 +409,8 @@ def _order(columns: Container[str], query: str, retrieved: str, values: Scores) 
     )
     if name not in columns:  # a field of structs
         code = Code(f"frame.select({query!r}, {retrieved!r}).explode({retrieved!r}).unnest({retrieved!r})")
-    fix = Fix(f"A list is a ranking, best first: {values.ways()}; if the scores are right, make a run of them", code)
+    ways = values.ways(ignoring)
+    fix = Fix(f"A list is a ranking, best first: {ways}; if the scores are right, make a run of them", code)
     return Rule(values.contradicts(), f"whose {values.problem(retrieved)}", fix)
 
 

@@ -20,9 +20,9 @@ from polars_ir.cli.inputs import (
     refuse_selection,
     run_of,
     slices_of,
-    table_of,
 )
 from polars_ir.errors import FileError, OptionError, nearest
+from polars_ir.files.tables import read_one_table
 from polars_ir.language.options import check, one_of, options_of
 from polars_ir.per_query.gate import gate_with_floors
 from polars_ir.per_query.gate import status as exit_status
@@ -148,6 +148,6 @@ def _texts_of(name: str | None, options: argparse.Namespace) -> pl.DataFrame | N
     """A table with texts; None without a file, or for one that has ids and clusters alone."""
     if name is None:
         return None
-    table = table_of(name, **limits_of(options))
+    table = read_one_table(name, **limits_of(options))
     table = table.drop(options.cluster, strict=False) if options.cluster else table
     return table if len(table.columns) > 1 else None

@@ -21,12 +21,12 @@ from polars_ir.cli.inputs import (
     queries_of,
     run_of,
     systems_of,
-    table_of,
 )
 from polars_ir.cli.output import say
 from polars_ir.errors import OptionError
 from polars_ir.files.finding.copies import STDIN
 from polars_ir.files.finding.sources import resolve
+from polars_ir.files.tables import read_one_table
 from polars_ir.frames.roles import find
 from polars_ir.language.options import options_of
 from polars_ir.reports.report import Report, report
@@ -49,8 +49,8 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     limits = limits_of(options)
     queries = None
     if options.queries:
-        queries = queries_of(options, options.by) if options.by else table_of(options.queries, **limits)
-    documents = table_of(options.documents, **limits) if options.documents else None
+        queries = queries_of(options, options.by) if options.by else read_one_table(options.queries, **limits)
+    documents = read_one_table(options.documents, **limits) if options.documents else None
     qrels = judgments_of(options)
     runs = systems_of(options.runs, partial(run_of, format=options.format, **limits))
     how: Any = {name: getattr(options, name) for name in ("baseline", "by", "n_queries", *options_of(Reporting))}

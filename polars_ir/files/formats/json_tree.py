@@ -101,7 +101,7 @@ def load(file: File, words: Words | None = None) -> Tree:
     """The JSON value that a file holds, with numbers in the place of grades in words."""
     tree = Tree(words=words)
     decoder = json.JSONDecoder(object_pairs_hook=tree.object, parse_constant=float, parse_int=_whole)
-    text = _text(file)
+    text = text_of(file)
     try:
         tree.root = decoder.decode(text)
     except json.JSONDecodeError as error:
@@ -112,7 +112,8 @@ def load(file: File, words: Words | None = None) -> Tree:
     return tree
 
 
-def _text(file: File) -> str:
+def text_of(file: File) -> str:
+    """The text of a file without its mark of the byte order; an error for an empty one."""
     # Polars decompresses and fetches; the text of JSON has no line breaks but between its tokens.
     lines = pl.scan_lines(file, name="text", glob=False)
     try:

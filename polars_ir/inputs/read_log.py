@@ -1,0 +1,301 @@
+"""`read_log`: a log of retrieval as its tool wrote it, as run, qrels, and the texts of queries and documents.
+
+Conventions: a log is made a table of lists with a row for each ranking, which `tables_of` checks and turns into a run
+and qrels. Its columns are called as the fields of the log, so that errors name these.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import polars as pl
+
+from polars_ir.errors import SHOWN, Code, DataError, Fix, IRError, Setting, fold, warn, with_names
+from polars_ir.files.tables import read_records
+from polars_ir.frames.kinds import give_back, to_polars
+from polars_ir.inputs.fields import Field, field, first_field
+from polars_ir.inputs.from_lists import DISTANCES, tables_of, tells_apart
+from polars_ir.inputs.log_formats import LogFormat, recognised
+from polars_ir.inputs.log_sides import (
+    SCORES,
+    Side,
+    by_text,
+    documents_of,
+    grades_of,
+    ids_alike,
+    normalised,
+    query_of,
+    scores_of,
+    side_of,
+    unrecognised,
+    with_lists,
+    without_field,
+)
+from polars_ir.inputs.spans import KIND
+from polars_ir.language.options import Value, check, one_of, or_none, public
+
+#: The column of calls.
+STEP = "step"
+
+#: The question of a trace, which its first span has.
+ASKED = "polars_ir: asked"
+
+#: The fields that say which span is of a retriever, also one that found nothing.
+SPAN_KINDS = ("span_kind", f"attributes.{KIND}")
+
+#: The columns of lists that a log lacks.
+LACKING = {"retrieved": "polars_ir: retrieved", "relevant": "polars_ir: relevant"}
+
+#: The name of a field, as an option, and that of scores.
+NAME = or_none(Value("the name of a field", lambda given: isinstance(given, str) and bool(given)))
+SCORING = or_none(Value("the name of a field, or False", lambda given: given is False or isinstance(given, str)))
+
+
+class Log(NamedTuple):
+    """The tables of a log; None for those of which it has nothing."""
+
+    run: Any
+    qrels: Any
+    queries: Any
+    documents: Any
+
+
+@public()
+def read_log(
+    source: Any,
+    *,
+    query: str | None = None,
+    retrieved: str | None = None,
+    relevant: str | None = None,
+    ids: str | None = None,
+    scores: str | Literal[False] | None = None,
+    step: str | None = None,
+    duplicates: Literal["error", "first"] = "error",
+) -> Log:
+    """Read a log of retrieval as its tool wrote it: run, judgments, and the texts of queries and documents.
+
+    Recognised by their fields are own lists (`query_id` or `question`, `retrieved`, `relevant` and the like), ragas,
+    DeepEval, LlamaIndex, Haystack, LangChain, LangSmith, retriever spans of OpenInference and OpenTelemetry (OTLP), and
+    the data sets HotpotQA, MuSiQue, LongMemEval, BRIGHT and LlamaIndex', which have judgments and no run.
+
+    Parameters
+    ----------
+    source
+        JSON Lines, JSON, Parquet, Arrow IPC, CSV or TSV, or a frame (Polars, pandas, Arrow); a LazyFrame is collected.
+    query
+        Field of the query's id; by default an id field, and else the question. All names may be paths: `inputs.query`.
+    retrieved
+        Field of the retrieved documents, best first: a list of ids or of objects. A list of lists is calls.
+    relevant
+        Field of the relevant ones. A list of lists is groups, of each of which an answer needs one, as in `from_lists`.
+    ids
+        Field of the id within an object: `node.id_`, `metadata.source`. Without ids texts stand for them.
+    scores
+        Field of scores (of the objects, or a list beside them) to be those of the run, or `"distance"`. By default the
+        order of a list is the ranking, and scores are checked against it; False ignores them, as reranking needs.
+    step
+        Field of the number or the time of a call, where several records are calls of a query.
+    duplicates
+        `"first"`: a document that a list repeats counts once, at its first place. `"error"`: the evaluation refuses it.
+
+    Returns
+    -------
+    Log
+        `(run, qrels, queries, documents)`, of the kind of a frame that was given. `run` has `query_id`, `doc_id`,
+        `score` and, of calls, `step` before them (as `merge_calls` takes it): those of a trace are numbered by start.
+        `queries` and `documents` have the ids, `text`, and other single values of the log. None is what a log lacks.
+        Ids are text where one side has text. Unanswerable questions of MuSiQue and LongMemEval are left out.
+
+    Warns
+    -----
+    IRWarning
+        Where texts stand for ids: the share of relevant texts that were retrieved.
+
+    Raises
+    ------
+    IRError
+        For fields that are not there, or not recognised, with those that are; for objects without ids and texts, ids on
+        one side and texts on the other, a query in several records without `step`, and whatever `from_lists` refuses.
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> asked = {"user_input": "Who?", "retrieved_context_ids": ["d1", "d2"], "reference_context_ids": ["d2"]}
+    >>> log = ir.read_log(pl.DataFrame([asked]))
+    >>> log.run.ir.evaluate(log.qrels, ["RR", "R@1"]).rows()
+    [('Who?', 0.5, 0.0)]
+    """
+    named = {"query": query, "retrieved": retrieved, "relevant": relevant, "ids": ids, "step": step}
+    for name, value in named.items():
+        check(name, value, NAME)
+    check("scores", scores, SCORING)
+    check("duplicates", duplicates, one_of("error", "first"))
+    return log_of(source, named, scores=scores, duplicates=duplicates)[0]
+
+
+def log_of(
+    source: Any,
+    named: Mapping[str, str | None],
+    *,
+    scores: str | Literal[False] | None = None,
+    duplicates: str = "error",
+    **limits: Any,
+) -> tuple[Log, str]:
+    """The tables of a log, and in words what was taken for what."""
+    is_file = isinstance(source, str | os.PathLike)
+    shown = os.fspath(source) if is_file else "frame"
+    table = read_records(source, **limits) if is_file else to_polars("source", source, column="score").lazy().collect()
+    with with_names(source=shown, frame=shown):
+        log, told = _log(table, named, scores=scores, duplicates=duplicates)
+    return Log(*(None if part is None else give_back(part, None if is_file else source) for part in log)), told
+
+
+def _log(
+    table: pl.DataFrame, named: Mapping[str, str | None], *, scores: str | Literal[False] | None, duplicates: str
+) -> tuple[Log, str]:
+    """The tables of the log that a frame holds."""
+    format = recognised(table.schema)
+    table = with_lists(format.unpack(table), format, named)
+    query, question = query_of(table, format, named)
+    found, gold = side_of(table, format, "retrieved", named), side_of(table, format, "relevant", named)
+    if query is None or (found is None and gold is None):
+        raise unrecognised(table, named)
+    sides = [side for side in (found, gold) if side]
+    on_texts = by_text(table, sides)
+    table, keys = _ranked(table, format, named, query, question, found)
+    names = {"query": query.path}
+    names |= {role: side.path if side else LACKING[role] for role, side in zip(LACKING, (found, gold), strict=True)}
+    columns = dict.fromkeys(names.values(), pl.lit(None, pl.List(pl.String)))
+    columns[query.path] = normalised(query.value) if query is question else query.value
+    columns |= {side.path: ids for side, ids in zip(sides, ids_alike(sides, on_texts=on_texts), strict=True)}
+    lists = table.select(
+        *keys, **columns, **scores_of(table, found, scores), **({} if gold is None else grades_of(table, gold))
+    )
+    if found and found.raw.depth > 1:
+        lists, keys = _calls(lists, [found.path, *(name for name in (SCORES,) if name in lists.columns)]), [*keys, STEP]
+    run, qrels = _tables(lists, names, scores=scores, duplicates=duplicates, keys=keys)
+    if found and (excluded := field(table.schema, format.excluded)):
+        left_out = table.select(query_id=columns[query.path], doc_id=excluded.value).explode("doc_id")
+        run = run.join(left_out, on=["query_id", "doc_id"], how="anti", maintain_order="left")
+    if on_texts and found and gold:
+        _tell_share(run, qrels)
+    documents = documents_of(table, format, sides, on_texts=on_texts, dtype=run.schema["doc_id"])
+    queries = _queries(table, format, columns[query.path], question, [query.path, *(side.path for side in sides)])
+    log = Log(run if found else None, qrels if gold else None, queries, documents)
+    taken = ", ".join(f"{role} {name!r}" for role, name in names.items() if name not in LACKING.values())
+    return log, f"{format.name}: {taken}{', compared as texts' * on_texts}"
+
+
+def _ranked(
+    table: pl.DataFrame,
+    format: LogFormat,
+    named: Mapping[str, str | None],
+    query: Field,
+    question: Field | None,
+    found: Side | None,
+) -> tuple[pl.DataFrame, list[str]]:
+    """The records that count, and the columns that distinguish several of a query."""
+    if format.kept is not None and set(format.kept.meta.root_names()) <= set(table.columns):
+        kept = format.kept
+    else:
+        kept = pl.lit(value=True)
+    if found and format.start:
+        of_call = found.raw.value.is_not_null()
+        if kind := first_field(table.schema, SPAN_KINDS):
+            of_call |= (kind.value == "RETRIEVER").fill_null(value=False)
+        start = first_field(table.schema, format.start)
+        if start is not None:
+            # Of one time zone, a text with fractions of a second sorts behind one without.
+            at = start.value.str.replace("Z$", "+00:00") if start.dtype == pl.String else start.value
+            table = table.sort(at, maintain_order=True)
+        if question is not None:
+            asked = question.value.drop_nulls().first().over(query.value)
+            table = table.with_columns(asked.alias(ASKED))
+        table = table.filter(kept & of_call)
+        return table.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over(query.value).alias(STEP)), [STEP]
+    table = table.filter(kept)
+    if named["step"] is not None:
+        step = field(table.schema, named["step"])
+        if step is None:
+            raise without_field(table, "step", named)
+        return table.with_columns(step.value.alias(STEP)), [STEP]
+    if not table.select(query.value.is_duplicated().any()).item():
+        return table, []
+    keys = [name for name, dtype in table.schema.items() if name != query.path and _is_of_systems(name, dtype)]
+    again = table.filter(pl.struct(query.value, *keys).is_duplicated())
+    if again.height:
+        orders = [name for name, dtype in table.schema.items() if dtype.is_integer() or dtype.is_temporal()]
+        steps = [
+            name
+            for name in orders
+            if again.select(
+                pl.struct(query.value.alias("id"), pl.col(name).alias("at"), *keys).is_unique().all()
+            ).item()
+        ]
+        words = "If they are its calls, name the field of their numbers or times"
+        fix = Fix(words, Setting("step", steps[0] if steps else STEP))
+        shown = again.select(query.value.alias(query.path), *keys).head(SHOWN)
+        raise DataError.rows("source", f"with the {query.path!r} of another one", fix, again.height, shown)
+    return table, keys
+
+
+def _is_of_systems(name: str, dtype: pl.DataType) -> bool:
+    """True of a column of systems, days or tenants; several times of a question may be calls, or users."""
+    return tells_apart(name, dtype) and fold(name) not in ("time", "timestamp") and not isinstance(dtype, pl.Datetime)
+
+
+def _calls(lists: pl.DataFrame, nested: Sequence[str]) -> pl.DataFrame:
+    """A row for each of the lists in lists, numbered from 1; one for a query without any."""
+    numbered = lists.with_columns(pl.int_ranges(1, pl.col(nested[0]).list.len() + 1, dtype=pl.Int64).alias(STEP))
+    return numbered.explode(*nested, STEP).with_columns(pl.col(STEP).fill_null(1))
+
+
+def _tables(
+    lists: pl.DataFrame, names: dict[str, str], *, scores: str | Literal[False] | None, duplicates: str, keys: list[str]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The run and the qrels of lists."""
+    is_distance = isinstance(scores, str) and fold(scores) in DISTANCES
+    try:
+        run, qrels = tables_of(
+            lists,
+            names,
+            scores=DISTANCES[0] if is_distance else SCORES if scores else None,
+            grades=None,
+            duplicates=duplicates,
+            keys=keys,
+            ignoring="give scores=False",
+        )
+        return run.collect(), qrels.collect()
+    except IRError as error:
+        # Its code would be for the lists, which the caller does not have.
+        if error.fix and isinstance(error.fix.code, Code):
+            error.fix = error.fix._replace(code=None)
+        raise
+
+
+def _tell_share(run: pl.DataFrame, qrels: pl.DataFrame) -> None:
+    """Tell how many relevant texts were retrieved, since texts that are cut elsewhere are never equal."""
+    relevant = qrels.drop_nulls("doc_id")
+    met = relevant.join(run, on=["query_id", "doc_id"], how="semi").height
+    warn(
+        f"has no ids, so that texts stand for them: {met:,} of {relevant.height:,} relevant texts were retrieved (they "
+        "are equal in NFC, trimmed, with one blank for white space).",
+        about="source",
+    )
+
+
+def _queries(
+    table: pl.DataFrame, format: LogFormat, id: pl.Expr, question: Field | None, taken: Sequence[str]
+) -> pl.DataFrame | None:
+    """The texts and other single values of queries; None for ids alone."""
+    texts = {} if question is None else {"text": pl.col(ASKED) if ASKED in table.columns else question.value}
+    leave_out = {*taken, *texts, *([question.path] if question else []), "query_id", STEP, ASKED}
+    # Other values of spans are of the call.
+    others = [] if format.start else [name for name in table.columns if name not in leave_out]
+    others = [name for name in others if not table.schema[name].is_nested() and table.schema[name] != pl.Null]
+    if not texts and not others:
+        return None
+    rows = table.select(pl.col(others), query_id=id, **texts).select("query_id", *texts, *others)
+    return rows.unique("query_id", keep="first", maintain_order=True)

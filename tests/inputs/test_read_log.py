@@ -1,0 +1,391 @@
+"""Logs as their tools write them: what is recognised, what stands for what, and what is refused."""
+
+import json
+import warnings
+
+import pandas as pd
+import polars as pl
+import pytest
+from messages import message_of
+
+import polars_ir as ir
+
+#: Case A of all tools.
+RETRIEVED, RELEVANT = [*"axbyz"], [*"abc"]
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes records as JSON lines, or one value as JSON."""
+
+    def write(records, name="log.jsonl"):
+        path = tmp_path / name
+        lines = map(json.dumps, records)
+        path.write_text("\n".join(lines) if name.endswith("l") else json.dumps(records), "utf-8")
+        return path
+
+    return write
+
+
+def langchain(text, id=None):
+    """A document as LangChain dumps it, whose outer id is the path of a class."""
+    inner = {"id": id, "page_content": text, "metadata": {"source": f"{text}.md"}, "type": "Document"}
+    path = ["langchain", "schema", "document", "Document"]
+    return {"lc": 1, "type": "constructor", "id": path, "kwargs": inner}
+
+
+def span(trace, start, documents, asked, kind="RETRIEVER"):
+    """A span as Phoenix exports it."""
+    found = {} if documents is None else {"retrieval": {"documents": documents}}
+    return {
+        "context": {"trace_id": trace, "span_id": start},
+        "start_time": f"2026-01-01T00:00:{start}Z",
+        "span_kind": kind,
+        "attributes": {"input": {"value": asked}, **found},
+    }
+
+
+def nodes(ids):
+    return [{"node": {"id_": id, "text": f"text {id}"}, "score": 1 - place / 9} for place, id in enumerate(ids)]
+
+
+#: A record of each format whose ids are those of case A.
+OF_IDS = {
+    "own lists": {"query_id": "q", "retrieved": RETRIEVED, "relevant": RELEVANT},
+    "own objects": {
+        "id": "q", "results": [{"doc_id": id} for id in RETRIEVED], "gold": [{"id": id} for id in RELEVANT]
+    },
+    "own numbers": {"qid": "q", "hits": RETRIEVED, "positives": RELEVANT},
+    "ragas": {"user_input": "q", "retrieved_context_ids": RETRIEVED, "reference_context_ids": RELEVANT},
+    "LlamaIndex": {"query": "q", "retrieved_ids": RETRIEVED, "expected_ids": RELEVANT},
+    "LlamaIndex nodes": {"query": "q", "source_nodes": nodes(RETRIEVED), "relevant": RELEVANT},
+    "Haystack": {
+        "query": "q",
+        "documents": [{"id": id, "content": id * 2, "score": None, "meta": {"a": 1}} for id in RETRIEVED],
+        "ground_truth_documents": [{"id": id, "content": id * 2} for id in RELEVANT],
+    },
+    "LangChain": {
+        "input": "q",
+        "context": [{"id": id, "page_content": id * 2, "metadata": {}, "type": "Document"} for id in RETRIEVED],
+        "relevant": RELEVANT,
+    },
+    "LangChain dumps": {
+        "query": "q", "source_documents": [langchain(id * 2, id) for id in RETRIEVED], "relevant": RELEVANT
+    },
+    "LangSmith": {
+        "id": "r", "trace_id": "q", "run_type": "retriever", "inputs": {"query": "q"}, "dotted_order": "1",
+        "outputs": {"documents": [{"id": id, "page_content": id * 2} for id in RETRIEVED]}, "relevant": RELEVANT,
+    },
+    "OpenInference": {
+        **span("q", "01", [{"document.id": id, "document.score": 0.5} for id in RETRIEVED], "q"), "relevant": RELEVANT
+    },
+    "OpenTelemetry": {
+        "trace_id": "q", "start_time": 1, "relevant": RELEVANT,
+        "attributes": {"gen_ai.retrieval.documents": json.dumps([{"id": id, "score": 0.5} for id in RETRIEVED])},
+    },
+    "LongMemEval": {
+        "question_id": "q", "question": "?", "answer_session_ids": RELEVANT,
+        "retrieval_results": {"ranked_items": [{"corpus_id": id, "text": id * 2} for id in RETRIEVED]},
+    },
+}  # fmt: skip
+
+#: A record of each format that has texts alone.
+TEXTS = {id: f"{id}  text\u0301\n" for id in [*RETRIEVED, *RELEVANT]}
+OTHERS = {id: f" {id} tex\u0074\u0301" for id in TEXTS}
+OF_TEXTS = {
+    "ragas": {
+        "user_input": "q",
+        "retrieved_contexts": [TEXTS[id] for id in RETRIEVED],
+        "reference_contexts": [OTHERS[id] for id in RELEVANT],
+    },
+    "DeepEval": {
+        "input": "q",
+        "retrievalContext": [{"context": TEXTS[id], "source": "s"} for id in RETRIEVED],
+        "context": [OTHERS[id] for id in RELEVANT],
+        "expectedOutput": "answer",
+    },
+    "LangChain": {
+        "query": "q",
+        "source_documents": [langchain(TEXTS[id]) for id in RETRIEVED],
+        "relevant": [OTHERS[id] for id in RELEVANT],
+    },
+    "own lists": {
+        "question": "q",
+        "retrieved": [TEXTS[id] for id in RETRIEVED],
+        "gold": [OTHERS[id] for id in RELEVANT],
+    },
+}
+
+FIGURES = {"SetP": 0.4, "R@5": 2 / 3, "AP": 5 / 9, "RR": 1.0}
+
+
+@pytest.mark.parametrize("record", OF_IDS.values(), ids=OF_IDS)
+def test_each_tools_log_has_the_figures_of_its_ids(write, record):
+    log = ir.read_log(write([record]))
+    values = ir.evaluate(log.run, log.qrels, [*FIGURES]).row(0, named=True)
+    assert values == pytest.approx({"query_id": "q", **FIGURES})
+
+
+@pytest.mark.parametrize("record", OF_TEXTS.values(), ids=OF_TEXTS)
+def test_texts_that_differ_by_blanks_and_normal_form_stand_for_ids_and_their_share_is_told(write, record):
+    with pytest.warns(ir.IRWarning, match="2 of 3 relevant texts were retrieved"):
+        log = ir.read_log(write([record]))
+    values = ir.evaluate(log.run, log.qrels, [*FIGURES]).row(0, named=True)
+    assert values == pytest.approx({"query_id": "q", **FIGURES})
+    assert "a  text\u0301\n" in (log.documents["text"].to_list() if log.documents is not None else [])
+
+
+def test_texts_and_other_single_values_are_those_of_queries_and_documents(write):
+    record = {
+        "id": 7,
+        "question": "Who?",
+        "tenant": "x",
+        "retrieved": [{"id": "d1", "score": 0.5, "text": "t", "url": "u"}],
+    }
+    log = ir.read_log(write([record]))
+    assert log.qrels is None
+    assert log.queries.to_dicts() == [{"query_id": 7, "text": "Who?", "tenant": "x"}]
+    assert log.documents.to_dicts() == [{"doc_id": "d1", "text": "t", "url": "u"}]
+
+
+def test_without_an_id_the_question_is_the_query(write):
+    asked = {"retrieved": ["a"], "relevant": ["a"]}
+    log = ir.read_log(write([{"question": " Who \n is it?", **asked}]))
+    assert log.run["query_id"].to_list() == log.qrels["query_id"].to_list() == ["Who is it?"]
+
+
+def test_fields_are_named_by_their_paths_and_ids_may_be_in_metadata(write):
+    record = {"in": {"q": "1"}, "out": {"docs": [{"page_content": "t", "metadata": {"key": "d"}}]}, "gold": ["d"]}
+    log = ir.read_log(write([record]), query="in.q", retrieved="out.docs", ids="metadata.key")
+    assert log.run.rows() == [("1", "d", 1)]
+    of_json = span("t", "01", [{"document.content": "x", "document.metadata": '{"key": "d"}'}], "q")
+    assert ir.read_log(write([of_json]), ids="document.metadata.key").run["doc_id"].to_list() == ["d"]
+
+
+def test_ids_are_text_where_one_side_has_text_and_whole_where_a_null_made_floats_of_them(write):
+    assert ir.read_log(write([{"id": 1, "retrieved": [7], "relevant": ["7"]}])).run["doc_id"].to_list() == ["7"]
+    frame = pl.DataFrame({"id": [1], "retrieved": [[7.0, 8.0]], "relevant": [["7"]]})
+    assert ir.read_log(frame).run["doc_id"].to_list() == ["7", "8"]
+
+
+# Groups, calls and traces.
+
+
+def test_lists_of_relevant_documents_are_groups(write):
+    log = ir.read_log(write([{"id": 1, "retrieved": [*"BxCAD"], "relevant": [["A", "B"], ["C"], ["D"]]}]))
+    values = ir.evaluate(log.run, log.qrels, ["StRecall@4", "FullRecall@4", "FullRecall@5", "GroupRR", "R@4"])
+    assert values.row(0)[1:] == pytest.approx((2 / 3, 0, 1, (1 + 1 / 3 + 1 / 5) / 3, 0.75))
+
+
+@pytest.mark.parametrize("form", ["lists", "steps"])
+def test_calls_are_lists_of_lists_or_records_with_steps(write, form):
+    calls = [[*"AxB"], [*"yAC"]]
+    if form == "lists":
+        log = ir.read_log(write([{"id": 1, "retrieved": calls, "relevant": [*"ABC"]}]))
+    else:
+        records = [{"id": 1, "turn": 3 * number, "retrieved": call} for number, call in enumerate(calls)]
+        log = ir.read_log(write([{**records[0], "relevant": [*"ABC"]}, records[1]]), step="turn")
+    merged = ir.merge_calls(log.run)
+    assert merged["doc_id"].to_list() == [*"AxByC"]
+    cumulative = ir.merge_calls(log.run, cumulative=True)
+    assert ir.evaluate(cumulative, log.qrels, "R", by="step")["R"].to_list() == pytest.approx([2 / 3, 1])
+
+
+def test_a_trace_is_a_query_and_its_spans_are_calls_by_their_start(write):
+    found = [{"document.id": "a", "document.content": "A"}], [{"document.id": "b", "document.content": "B"}]
+    records = [
+        span("t", "02", found[1], "second"),
+        span("t", "01.5", found[0], "first"),
+        span("t", "01", None, "asked", kind="CHAIN"),
+        span("nothing", "03", None, "lost"),
+        span("no retriever", "03", None, "chat", kind="LLM"),
+    ]
+    log = ir.read_log(write(records))
+    assert log.run.select("step", "query_id", "doc_id").rows() == [(1, "t", "a"), (2, "t", "b")]
+    assert dict(log.queries.rows()) == {"t": "asked", "nothing": "lost"}
+
+
+def attribute(key, **value):
+    return {"key": key, "value": value}
+
+
+def test_otlp_has_numbered_documents_in_the_order_of_their_numbers(write):
+    numbered = [attribute(f"retrieval.documents.{place}.document.id", intValue=str(place)) for place in (10, 2, 0)]
+    whole = [attribute("id", stringValue="z"), attribute("score", doubleValue=0.5)]
+    spans = [
+        {
+            "traceId": "t",
+            "startTimeUnixNano": "1",
+            "attributes": [attribute("input.value", stringValue="q"), *numbered],
+        },
+        {
+            "traceId": "u",
+            "startTimeUnixNano": "2",
+            "attributes": [
+                attribute("gen_ai.retrieval.query.text", stringValue="r"),
+                attribute("gen_ai.retrieval.documents", arrayValue={"values": [{"kvlistValue": {"values": whole}}]}),
+            ],
+        },
+    ]
+    log = ir.read_log(write({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}, "spans.json"))
+    assert log.run["doc_id"].to_list() == ["0", "2", "10", "z"]
+    assert log.queries.rows() == [("t", "q"), ("u", "r")]
+
+
+def test_attributes_that_number_documents_are_in_the_order_of_their_numbers(write):
+    numbered = {f"retrieval.documents.{place}.document.id": f"d{place}" for place in (10, 2, 0)}
+    record = {"context": {"trace_id": "t"}, "start_time": "1", "attributes": {"input.value": "q", **numbered}}
+    assert ir.read_log(write([record])).run["doc_id"].to_list() == ["d0", "d2", "d10"]
+
+
+# Data sets, which have no ranking.
+
+HOTPOTQA = {
+    "_id": "q", "question": "?", "supporting_facts": [["A", 0], ["A", 2], ["B", 1]],
+    "context": [["A", ["1.", "2."]], ["B", ["3."]]],
+}  # fmt: skip
+COLUMNAR = {
+    "id": "q", "question": "?", "supporting_facts": {"title": ["A", "A", "B"], "sent_id": [0, 2, 1]},
+    "context": {"title": ["A", "B"], "sentences": [["1.", "2."], ["3."]]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("records", "name"),
+    [([HOTPOTQA], "log.json"), ([HOTPOTQA], "log.jsonl"), ([COLUMNAR], "log.jsonl")],
+    ids=["JSON", "lines", "columns"],
+)
+def test_hotpotqa_has_a_document_for_each_title(write, records, name):
+    log = ir.read_log(write(records, name))
+    assert log.run is None
+    assert log.qrels.rows() == [("q", "A", 1), ("q", "B", 1)]
+    assert log.documents.rows() == [("A", "1.2."), ("B", "3.")]
+
+
+DATA_SETS = {
+    "MuSiQue": (
+        [
+            {"id": "q", "question": "?", "answerable": can, "paragraphs": [{"idx": 0, "is_supporting": True}]}
+            for can in (True, False)
+        ],
+        [("q", 0, 1)],
+    ),
+    "LongMemEval": (
+        [{"question_id": id, "question": "?", "answer_session_ids": ["s"]} for id in ("q", "q_abs")],
+        [("q", "s", 1)],
+    ),
+    "BRIGHT": ([{"id": "q", "query": "?", "gold_ids": ["d"], "excluded_ids": ["N/A"]}], [("q", "d", 1)]),
+    "LlamaIndex": (
+        {"queries": {"q": "?"}, "corpus": {"d": "text"}, "relevant_docs": {"q": ["d"]}, "mode": "text"},
+        [("q", "d", 1)],
+    ),
+}
+
+
+@pytest.mark.parametrize(("records", "rows"), DATA_SETS.values(), ids=DATA_SETS)
+def test_data_sets_have_judgments_and_no_run(write, records, rows):
+    log = ir.read_log(write(records, "data.json"))
+    assert log.run is None
+    assert log.qrels.rows() == rows
+    assert log.queries["text"].to_list() == ["?"]
+
+
+def test_documents_that_bright_excludes_leave_the_run(write):
+    record = {"id": "q", "mine": ["x", "d"], "gold_ids": ["d"], "excluded_ids": ["x"]}
+    assert ir.read_log(write([record]), retrieved="mine").run["doc_id"].to_list() == ["d"]
+
+
+# What is refused, or told.
+
+REFUSED = {
+    "an unknown field": ([{"frage": 1, "treffer": ["a"], "gold_ids": ["a"]}], {}, "relevant='gold_ids')"),
+    "a name that is not there": ([{"id": 1, "retrieved": ["a"]}], {"relevant": "golden"}, "'golden' (relevant)"),
+    "objects without ids": ([{"id": 1, "retrieved": [{"url": "a"}], "gold": ["a"]}], {}, "ids='url'"),
+    "a wrong field of ids": ([{"id": 1, "retrieved": [{"id": "a"}]}], {"ids": "idd"}, "Did you mean 'id'?"),
+    "objects beside ids": (
+        [{"id": 1, "retrieved": [{"id": "a"}], "gold": ["a"]}, {"id": 2, "retrieved": ["a"], "gold": ["a"]}],
+        {},
+        "holds JSON in the place of an id",
+    ),
+    "groups beside a flat list": (
+        [{"id": 1, "retrieved": ["a"], "gold": [["a"]]}, {"id": 2, "retrieved": ["a"], "gold": ["a"]}],
+        {},
+        "gold as lists of lists in all rows or in none",
+    ),
+    "7 beside 7.5": ([{"id": 1, "retrieved": [7, 7.5], "relevant": [7]}], {}, "no whole number"),
+    "a null": ([{"id": 1, "retrieved": ["a", None], "relevant": ["a"]}], {}, "holds a null"),
+    "an empty group": ([{"id": 1, "retrieved": ["a"], "relevant": [["a"], []]}], {}, "a group without a document"),
+    "an object of scores": ([{"id": 1, "retrieved": {"a": 0.5}, "relevant": ["a"]}], {}, "must be a list"),
+    "a query twice": ([{"id": 1, "turn": n, "retrieved": ["a"]} for n in (1, 2)], {}, "step='turn'"),
+    "scores that rise": (
+        [{"id": 1, "retrieved": [{"id": "a", "score": 1}, {"id": "b", "score": 2}]}],
+        {},
+        "scores=False",
+    ),
+    "scores that are not there": ([{"id": 1, "retrieved": ["a"]}], {"scores": "bm25"}, "no scores 'bm25'"),
+    "ids beside texts": (
+        [{"user_input": "q", "retrieved_context_ids": [1], "reference_contexts": ["a text"]}],
+        {},
+        "has texts alone in 'reference_contexts', and 'retrieved_context_ids' ids",
+    ),
+}
+
+
+@pytest.mark.parametrize(("records", "options", "says"), REFUSED.values(), ids=REFUSED)
+def test_what_can_not_be_read_is_an_error_that_tells_what_to_do(write, records, options, says):
+    path = write(records)
+    message = message_of(lambda: ir.read_log(path, **options))
+    assert says in message
+    assert "frame" not in message.replace("pl.DataFrame", "")
+
+
+def test_the_advice_on_unknown_fields_runs():
+    frame = pl.DataFrame({"frage": ["q"], "treffer": [["a"]], "gold_ids": [["a"]]})
+    message = message_of(lambda: ir.read_log(frame))
+    log = eval(message.rpartition("Say which they are: ")[2].removesuffix("."))  # noqa: S307  # what users would paste
+    assert ir.evaluate(log.run, log.qrels, "RR")["RR"].to_list() == [1.0]
+
+
+def test_scores_are_ignored_used_or_distances(write):
+    path = write([{"id": 1, "retrieved": [{"id": "a", "score": 1}, {"id": "b", "score": 2}]}])
+    assert ir.read_log(path, scores=False).run["score"].to_list() == [2, 1]
+    assert ir.read_log(path, scores="distance").run["score"].to_list() == [-1, -2]
+    falling = write([{"id": 1, "retrieved": [{"id": "a", "score": 2}, {"id": "b", "score": 1}]}])
+    assert ir.read_log(falling, scores="score").run["score"].to_list() == [2, 1]
+
+
+def test_a_repeated_document_counts_once_where_that_is_asked(write):
+    path = write([{"id": 1, "retrieved": ["a", "a"], "relevant": ["a"]}])
+    log = ir.read_log(path)
+    assert "repeat the ids of another" in message_of(lambda: ir.evaluate(log.run, log.qrels, "RR"))
+    once = ir.read_log(path, duplicates="first")
+    assert ir.evaluate(once.run, once.qrels, ["SetP", "R"]).row(0) == (1, 1.0, 1.0)
+
+
+def test_questions_without_gold_are_not_judged_and_empty_gold_is(write):
+    records = [{"id": 1, "retrieved": ["a"], "gold": ["a"]}, {"id": 2, "retrieved": ["a"]}]
+    log = ir.read_log(write([*records, {"id": 3, "retrieved": ["a"], "gold": []}]))
+    assert log.qrels.rows() == [(1, "a", 1), (3, None, None)]
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame.lazy, pl.DataFrame.to_pandas], ids=["lazy", "pandas"])
+def test_tables_are_of_the_kind_of_the_frame(kind):
+    frame = pl.DataFrame([OF_IDS["ragas"]])
+    log, wanted = ir.read_log(kind(frame)), ir.read_log(frame)
+    assert isinstance(log.run, type(kind(frame)))
+    run = pl.from_pandas(log.run) if isinstance(log.run, pd.DataFrame) else log.run.collect()
+    assert run.rows() == wanted.run.rows()
+
+
+def test_the_same_log_is_read_from_parquet_csv_and_json(tmp_path):
+    frame = pl.DataFrame([OF_IDS["ragas"]])
+    wanted = ir.read_log(frame).run.rows()
+    frame.write_parquet(tmp_path / "log.parquet")
+    (tmp_path / "log.json").write_text(json.dumps(frame.to_dicts()), "utf-8")
+    frame.with_columns(pl.format("['{}']", pl.col(pl.List(pl.String)).list.join("', '"))).write_csv(
+        tmp_path / "log.csv"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name in ("log.parquet", "log.json", "log.csv"):
+            assert ir.read_log(tmp_path / name).run.rows() == wanted, name
