@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple, Protocol, TypeGuard, get_args
 
 import polars as pl
@@ -130,31 +130,61 @@ def parse(name: str) -> pl.Expr:
 
 @functools.lru_cache(maxsize=1024)
 def _parse(text: str, catalog: tuple[Measure, ...]) -> pl.Expr:
-    if (read := canonical(text)) is None:
-        if relstring := TREC_EVAL_STRING.fullmatch(text):
-            return relevance_string(k=int(relstring[1] or 10))
-        if names := several(text):
-            return together(_parse(name, catalog) for name in names)
-        if of_set := set_of(text):
-            # trec_eval has some measures under two names: Rprec is Rprec_mult_1.00.
-            expressions = (_parse(name, catalog) for name in of_set)
-            return together({measure.meta.output_name(): measure for measure in expressions}.values())
-        try:
-            found = taken_apart(text)
-        except MeasureError:
-            names = in_a_row(text)
-            if len(names) < 2 or in_words_of(text)[0]:
-                raise
-            return together(_parse(name, catalog) for name in names)
-        if found.undefined:
-            measure = found.info.function(**found.arguments).fill_null(found.undefined)
-            return measure.alias(f"{found.tool} {in_words_of(text)[1]}")
-        read = MeasureColumn(found.info, found.arguments)
-    info, arguments = read
+    """The measure, or the measures, of a name by the first reader that can read it; the last reads or refuses all."""
+    return next(measure for read in READERS if (measure := read(text, catalog)) is not None)
+
+
+def _canonical(text: str, _: tuple[Measure, ...]) -> pl.Expr | None:
+    return None if (column := canonical(text)) is None else _called(text, column)
+
+
+def _called(text: str, column: MeasureColumn) -> pl.Expr:
+    """The expression of a measure; a `MeasureError` for numbers of the text that it can not hold."""
     try:
-        return info.function(**arguments)
+        return column.info.function(**column.arguments)
     except (OverflowError, pl.exceptions.InvalidOperationError):
         raise MeasureError.syntax(text, "a number in it is too large") from None
+
+
+def _relevance_string(text: str, _: tuple[Measure, ...]) -> pl.Expr | None:
+    matched = TREC_EVAL_STRING.fullmatch(text)
+    return relevance_string(k=int(matched[1] or 10)) if matched else None
+
+
+def _of_several_numbers(text: str, catalog: tuple[Measure, ...]) -> pl.Expr | None:
+    names = several(text)
+    return together(_parse(name, catalog) for name in names) if names else None
+
+
+def _of_a_set(text: str, catalog: tuple[Measure, ...]) -> pl.Expr | None:
+    # trec_eval has some measures under two names: Rprec is Rprec_mult_1.00.
+    measures = {measure.meta.output_name(): measure for measure in (_parse(name, catalog) for name in set_of(text))}
+    return together(measures.values()) if measures else None
+
+
+def _in_a_row(text: str, catalog: tuple[Measure, ...]) -> pl.Expr | None:
+    names = in_a_row(text)
+    is_one = len(names) < 2 or in_words_of(text)[0] or measure_named(text)
+    return None if is_one else together(_parse(name, catalog) for name in names)
+
+
+def _of_any_tool(text: str, _: tuple[Measure, ...]) -> pl.Expr:
+    found = taken_apart(text)
+    if not found.undefined:
+        return _called(text, MeasureColumn(found.info, found.arguments))
+    measure = found.info.function(**found.arguments).fill_null(found.undefined)
+    return measure.alias(f"{found.tool} {in_words_of(text)[1]}")
+
+
+#: The readers of a name, in the order in which they are tried: what they return, or None where another has to try.
+READERS: tuple[Callable[[str, tuple[Measure, ...]], pl.Expr | None], ...] = (
+    _canonical,
+    _relevance_string,
+    _of_several_numbers,
+    _of_a_set,
+    _in_a_row,
+    _of_any_tool,
+)
 
 
 def name(measure: OneMeasure, *, names: Names = "canonical") -> str:
