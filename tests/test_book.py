@@ -1,5 +1,6 @@
 """The book's reference has an entry for everything public, and its pages of measures show values that are right."""
 
+import ast
 import json
 import re
 import tomllib
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 from building import charts, measure_pages, rankings, reference, twins, versions
 from building.docstrings import fields, markdown, paragraph
+from sources import trees
 
 import polars_ir as ir
 from polars_ir import fusion, plots, spark
@@ -105,6 +107,13 @@ def test_the_page_of_a_measure_is_whole(info):
         assert part in page, part
     assert "::" not in page.partition("## How it moves")[0].replace("```{math}", "")
     assert page.rpartition("## Source")[2].strip()
+
+
+def test_a_docstring_has_at_most_sixty_lines():
+    for path, tree in trees().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
+                assert len((ast.get_docstring(node) or "").splitlines()) <= 60, (path.name, getattr(node, "name", ""))
 
 
 def test_the_docstring_of_a_measure_has_a_formula_and_an_example():

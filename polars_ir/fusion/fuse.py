@@ -64,35 +64,32 @@ def fuse(
     """One run of several: rank fusion by a method, a norm, weights and the dialect of a product.
 
     A method is three expressions: the `term` of a document in a run, how terms combine over the runs, and the final
-    score. `polars_ir.fusion` has them all with their formulas and parameters, and `ir.fusion.Method` makes one of your
-    own. By name: those of `ir.fusion.METHODS`.
+    score. `polars_ir.fusion` has them with their formulas; `ir.fusion.Method` makes one of your own.
 
     Parameters
     ----------
     runs
         A dict of runs by name, a list of runs (named `"1"`, `"2"`, ...), or a table with a column `run`.
     method
-        A name, or a `Method`; `ir.fusion.train` makes those that learn from judged queries (PosFuse, ProbFuse, ...).
+        A name of `ir.fusion.METHODS`, or a `Method`; `ir.fusion.train` makes those that learn from judged queries.
     norm
         The norm of the scores, as in `normalize`; None leaves these. Ranks are the same with every norm.
     weights
         A number for each run, in the order of a dict or list of runs, or of first rows in a table (an error for a
         LazyFrame); a dict by run; a table (`query_id`, `run`, `weight`); or an expression that aggregates a run's list
-        for a query, such as `pl.col("score").max() - pl.col("score").median()`. 0 or more, not all 0, one for each run,
-        and of these runs alone: another's name is an error (not seen in a LazyFrame of weights).
+        for a query,        such as `pl.col("score").max() - pl.col("score").min()`. 0 or more, not all 0.
     k
         The constant of RRF: 60, but 2 for Qdrant.
     missing
-        The contribution of a run to a document that it lacks: `"skip"` nothing, `"zero"` a term of 0, `"min"` its
-        lowest term for the query. For a sum the first two are the same.
+        The contribution of a run to a document that it lacks: `"skip"` none, `"zero"` 0, `"min"` its lowest for the
+        query.
     depth
         Use only the first n documents of each list.
     top
-        Return at most n documents a query. For RRF and RBC documents that cannot be among them are left out early,
-        which changes nothing but the time: of LazyFrames and large tables, where weights are no expression.
+        Return at most n documents a query.
     dialect
-        The product whose meaning the names of method and norm have: `"elasticsearch"`, `"opensearch"`, `"weaviate"`,
-        `"llamaindex"`, `"chroma"`, `"qdrant"`, `"haystack"`, `"pyserini"`, `"ranx"`; `ir.fusion.DIALECTS` says what.
+        The product whose meaning the names of method and norm have, such as `"elasticsearch"`, `"qdrant"` or `"ranx"`;
+        `ir.fusion.DIALECTS` has them all.
     contributions
         Add a column `term_{run}` (Float64) for each run: the term it contributed, null where it has none.
 
@@ -106,16 +103,14 @@ def fuse(
     Raises
     ------
     IRError
-        For one run alone, runs without a common query, ids of different types, weights that are not as many as runs,
-        negative or all 0, unknown names, scores that rise with the ranks beside them, infinite scores of which a fused
-        one would be NaN, and runs that `evaluate` would not take. What only the data of a LazyFrame can tell raises a
-        Polars error with our message when it is collected. With `top` duplicates may be seen only among documents that
-        can be so high, in a LazyFrame or a large run.
+        For one run alone, runs without a common query, ids of different types, invalid weights, scores that rise with
+        the ranks beside them or fuse to NaN, and runs that `evaluate` would not take; for LazyFrames mostly when
+        collected. With `top` duplicates may be seen only among documents that can be so high.
 
     References
     ----------
-    Cormack, Clarke & Buettcher 2009, https://doi.org/10.1145/1571941.1572114 (RRF); Fox & Shaw 1994 (Comb*); Bruch,
-    Gai & Ingber 2023, https://doi.org/10.1145/3596512 (convex combination)
+    Cormack et al. 2009, https://doi.org/10.1145/1571941.1572114 (RRF); Fox & Shaw 1994 (Comb*); Bruch et al. 2023,
+    https://doi.org/10.1145/3596512
 
     Examples
     --------

@@ -194,8 +194,7 @@ def measure(
         True where the value can not rise as the grade of a document beyond the cutoff does, which adds to what there is
         to find only: then `bounds` leave out the judging that makes all documents relevant.
     reads_nonrelevant
-        True where a document judged not relevant, with a grade of 0 or less, counts otherwise than an unjudged one.
-        Where no measure of a call reads them, the judgments of such documents are left out, which is faster.
+        True where a document with a grade of 0 or less counts otherwise than an unjudged one; else it is left out.
     average
         The mean of the values of queries, which `mean` computes.
     out_of
@@ -205,9 +204,8 @@ def measure(
         The gain of a document, and the discount that divides it at its rank, as functions of the measure's parameters:
         columns of `explain`. Without them a relevant document has a gain of 1, without a discount.
     expected
-        The measure for `ties="expected"`: the mean over all orders of tied documents, as a function of the measure's
-        parameters to an aggregation, or `"itself"` for a measure whose value no order of them changes.
-        `n_higher` and `n_tied` of the judged relation give the places that tied documents share.
+        The measure for `ties="expected"`: the mean over all orders of tied documents (`n_higher` and `n_tied` have the
+        places they share), as a function of the measure's parameters, or `"itself"` where no order changes the value.
 
     Returns
     -------

@@ -119,19 +119,16 @@ def drift(
     ----------
     by
         When a query was asked: a column of `per_query`, by name, or a frame with a query column and one other; dates,
-        times, or anything that has an order. Texts whose order is not that of the numbers in them ("day 9", "day 10")
-        give a warning.
+        times, or anything that has an order.
     every
-        How long a bucket is, in Polars' words for dates and times: `"1d"`, `"1w"` (from Monday), `"1mo"`. Without it, a
-        bucket is one value.
+        The length of a bucket, as Polars writes it: `"1d"`, `"1w"` (from Monday), `"1mo"`; without it, one value.
     reference
         The buckets to compare with: None, the fewest first ones with a third of the queries; a whole number n, the
         first n; `"earlier"`, all earlier ones; else the one bucket of this value. A number that is at least the number
         of buckets is a value, such as 2022; a lower value is given as text: `"3"`. Buckets of the reference are not
         tested.
     cluster
-        Groups of queries that are no independent sample, such as the user of sessions, as in `compare`: in each bucket
-        a cluster counts once, as the mean of its queries, and numbers of queries count clusters.
+        Groups of dependent queries, such as the user of sessions, as in `compare`: each counts once in a bucket.
     measures
         The measures to look at; without it, all numbers but the column of `by`.
 

@@ -81,67 +81,54 @@ def gate(
 ) -> FrameT:
     """Verdict that a new system is no worse than an old one, up to an allowed drop: one row per measure.
 
-    A test of non-inferiority on the differences new - old of the same queries. `low` and `high` are bounds of their
-    mean, each beyond the true one with a probability of alpha: together they are an interval of confidence 1 - 2 alpha.
-    The verdict is
+    A test of non-inferiority on the differences new - old of the same queries: `low` and `high` are bounds of their
+    mean, each at alpha, and together an interval of confidence 1 - 2 alpha. The verdict is
 
-    - `"no worse"` if low is -max_drop or more, which passes: a change that truly costs max_drop or more passes with a
-      probability of at most alpha;
-    - `"worse"` if high is below -max_drop, also after Bonferroni's correction for the number of measures: ten that do
-      not change are not called worse with a probability of more than alpha, all together;
+    - `"no worse"`, which passes, if low is -max_drop or more: a change that costs so much passes with at most alpha;
+    - `"worse"` if high is below -max_drop, also after Bonferroni's correction for the number of measures;
     - `"dropped"` if it neither passes nor is worse, the mean dropped by more than max_drop, and p is alpha or less: the
       loss of these queries is no chance, though its size may be within what is allowed;
-    - `"inconclusive"` otherwise: these queries cannot decide. The note says which drop they would have found four times
-      out of five, which one they rule out, and about how many fresh queries pass a change without any drop as often. To
-      go on with these and add some is to look again: plan `looks`, or take `interval="anytime"`.
+    - `"inconclusive"` otherwise: the note says which drop they would have found four times out of five, and how many
+      fresh queries would decide. To add some to these is to look again: plan `looks`, or take `interval="anytime"`.
 
     `p` is the one-sided p that the mean gain would be as low if both systems changed places at random in each query: by
     all exchanges for 13 queries that differ or fewer, else by 10,000 fixed ones, for very many or LazyFrames by the
-    normal limit. It is no lower than that of Student's t, corrected for skewness, and unlike `compare`'s `p` corrected
-    for all rows of the call: by step-down; of LazyFrames, and by `"anytime"`, where it is that of a bet on signs, by
-    Holm. Where 5 % of queries gain 1 and pay for 20 % that lose .25, up to .19 of samples of 30 are called dropped.
+    normal limit. It is no lower than that of Student's t, corrected for skewness, and is corrected for all rows of the
+    call: by step-down; of LazyFrames, and by `"anytime"`, where it is that of a bet on signs, by Holm.
 
     `"auto"` is Student's t, corrected for skewness, where 20 queries or more are below both mean and median of the
     differences, and `"bounded"` elsewhere: then no query can be assumed to lose less than the range of the measure.
     With no query changed, it takes ln(alpha) / ln(1 - max_drop / range) of them to pass, 299 for a drop of 0.01 of 1.
-
-    A change ships if all measures pass: `gate(...)["passed"].all()`. That needs no correction for their number, since
-    every one of them must pass; more measures make a gate stricter. For measures whose lowest value is the best
-    (`Hole`), a drop is a rise: they pass if high is max_drop or less.
-
-    Two LazyFrames are read by moments: for interval `"auto"`, where 20 queries or more are on both sides. What planned
-    `looks` cost and find is in notebooks/evidence.md.
+    Two LazyFrames are read by moments: for `"auto"`, where 20 queries or more are on both sides. Rates by simulation
+    are in notebooks/evidence.md.
+    A change ships if all measures pass, `gate(...)["passed"].all()`, which needs no correction for their number. For
+    measures whose lowest value is the best (`Hole`), a drop is a rise: they pass if high is max_drop or less.
 
     Parameters
     ----------
-    new
-        What `evaluate` returned for the changed system, whatever it is called; of several with `by="run"`.
-    old
-        The same for the system before the change.
+    new, old
+        What `evaluate` returned for the changed system, and for the one before; of several with `by="run"`.
     baseline
-        The system of `new` that is the old one, in place of `old`: `per_query.ir.gate(baseline="bm25")`. There is one
-        other or, with `by="run"`, a row for each.
+        The system of `new` that is the old one, in place of `old`; of several others each has a row with `by="run"`.
 
     Returns
     -------
     The kind of new
-        `measure`, `verdict` (String); `passed` (Boolean); `difference`, `low`, `high`, `p` (of a drop, null of fewer
-        than two queries), `max_drop`, `mean` (of new), `old_mean` (Float64); `n_queries`, `n_missing` (UInt32: the
-        queries that only one of the two has); `note` (String): a drop beyond chance, why there are no bounds, what
-        inconclusive queries would have found and rule out, and which queries only one of the two has.
+        `measure`, `verdict` (String); `passed` (Boolean); `difference`, `low`, `high`, `p` (of a drop), `max_drop`,
+        `mean` (of new), `old_mean` (Float64); `n_queries`, `n_missing` (UInt32: queries of one side only); `note`
+        (String).
 
     Raises
     ------
     IRError
-        For frames of several systems or without a query in common, a measure that one of them lacks or whose values are
-        beyond its range, a column that is no measure and not in `ranges`, or options outside their range; for
-        LazyFrames where the values are needed.
+        For frames without a query in common or of several systems, a measure that one lacks or whose values are beyond
+        its range or without one, and LazyFrames where the values are needed.
 
     References
     ----------
-    Schuirmann 1987, https://doi.org/10.1007/BF01068419; Berger 1982, https://doi.org/10.1080/00401706.1982.10487790
-    (several measures); Hall 1992, https://doi.org/10.1111/j.2517-6161.1992.tb01878.x (t and skewness); Learned-Miller &
-    Thomas 2019, https://arxiv.org/abs/1905.06208; Waudby-Smith & Ramdas 2024, https://arxiv.org/abs/2010.09686
+    Schuirmann 1987, https://doi.org/10.1007/BF01068419; Berger 1982, https://doi.org/10.1080/00401706.1982.10487790;
+    Hall 1992, https://doi.org/10.1111/j.2517-6161.1992.tb01878.x (skewness); Learned-Miller & Thomas 2019,
+    https://arxiv.org/abs/1905.06208; Waudby-Smith & Ramdas 2024, https://arxiv.org/abs/2010.09686
 
     Examples
     --------

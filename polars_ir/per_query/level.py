@@ -80,11 +80,10 @@ def level(
     `compare`, by default with fewer resamples. A comparison without a p counts in no share, and the note says so;
     identical systems count as not significant.
 
-    Systems are made equal by one of two methods. `"moved"` shifts each system's values to the mean of all, so that
-    differences keep their spread and skewness; but values may leave their range, and former ties (RR, Success) become
-    equal non-zero differences, in which tests by signs and ranks find an effect that is not there: the note counts
-    ties. `"exchanged"` exchanges the systems' values at random in each query, so that they are equal in all respects,
-    and symmetric as few real ones are.
+    To make systems equal, `"moved"` shifts each system's values to the mean of all, so that differences keep their
+    spread and skewness; but former ties (RR, Success) become equal non-zero differences, in which tests by signs and
+    ranks find an effect that is not there: the note counts ties. `"exchanged"` exchanges the systems' values at random
+    in each query, so that they are equal in all respects, and symmetric as few real ones are.
 
     Parameters
     ----------
@@ -94,19 +93,17 @@ def level(
         A test of `compare`, or several.
     n
         The number of queries to draw, 2 or more, or several; by default the number of queries given.
-    baseline
-        The system that the others are compared with; None compares each with each.
-    correction, interval, alpha, missing, cluster
+    baseline, correction, interval, alpha, missing, cluster
         As in `compare`. With `cluster`, `n` is a number of clusters.
     equal
         `"moved"` or `"exchanged"`.
     simulations
         How often queries are drawn; 1,000 show a level of .05 with an error of .007.
     resamples
-        The number of rearrangements per test. By default 999 or, where these could not show a p that is significant
-        after the correction, 10 / alpha for each comparison, but no more than 200,000.
+        Rearrangements per test; by default 999 or, where too few for the correction, 10 / alpha a comparison, to
+        200,000.
     seed
-        The seed of the random numbers. Settings with the same number of queries share the draws.
+        The seed of the draws, which settings with the same number of queries share.
 
     Returns
     -------
@@ -125,8 +122,8 @@ def level(
 
     References
     ----------
-    Urbano & Nagler 2018, https://doi.org/10.1145/3209978.3210043 (simIReff); Urbano, Lima & Hanjalic 2019,
-    https://doi.org/10.1145/3331184.3331259 (levels of tests)
+    Urbano & Nagler 2018, https://doi.org/10.1145/3209978.3210043; Urbano et al. 2019,
+    https://doi.org/10.1145/3331184.3331259
 
     Examples
     --------

@@ -73,11 +73,11 @@ def power(
     - given both: the power that they have;
     - given neither: the smallest difference that the pairs of queries of `per_query` show with this power.
 
-    The spread of few queries is as often too low as too high. So the plan takes its upper 80 % limit, `std_planned` =
-    std * sqrt((n - 1) / chi2(.2; n - 1)). How often plans by pilots reach their power is in notebooks/evidence.md.
+    The plan takes the upper 80 % limit of the spread, `std_planned` = std * sqrt((n - 1) / chi2(.2; n - 1)); how often
+    plans by pilots reach their power is in notebooks/evidence.md.
 
-    With `max_drop`, the power is the probability that `gate` passes a change that lowers nothing, with `n_queries`
-    queries; without `n_queries`, the result is the number of queries at which it passes in about 80 % of the cases.
+    With `max_drop`, the power is the probability that `gate` passes a change that lowers nothing; without `n_queries`,
+    the result is the number of queries at which it passes in about 80 % of the cases.
 
     Parameters
     ----------
@@ -85,23 +85,17 @@ def power(
         What `evaluate` returned for several systems; None to plan with `std`. Of LazyFrames it reads moments, for
         method `"normal"` without `max_drop`.
     baseline, missing, ranges, cluster
-        As in `compare` and `gate`; with `cluster`, `n_queries` counts clusters. Of several rows of a query and system,
-        as of nights, the query is the cluster.
+        As in `compare` and `gate`; with `cluster`, or for queries of several nights, `n_queries` counts clusters.
     std
         A guess of the standard deviation of the differences, in place of `per_query`; often 0.1 to 0.3.
-    difference
-        The mean difference to show, in units of the measure; above 0.
-    max_drop
-        The largest drop that a gate allows, above 0; it replaces `difference` and `power`.
-    n_queries, alpha
-        The planned number of queries, 2 or more, and the level of the test.
-    comparisons
-        The number of comparisons that p will be corrected for: the plan is for alpha / comparisons, Holm's first step.
+    difference, max_drop
+        The mean difference to show, or the largest drop that a gate allows, in units of the measure; above 0.
+    n_queries, alpha, comparisons
+        The planned number of queries, 2 or more; the level of the test is alpha / comparisons, Holm's first step.
     power
-        How often it should find a true difference, .8 by default; not with both of `difference` and `n_queries`.
+        The probability to find a true difference, .8 by default; not with both of `difference` and `n_queries`.
     method, seed
-        `"normal"`, by the noncentral t distribution, or `"pilot"`, by 2,000 samples of the observed differences,
-        shifted to the mean that is to be shown. A gate is planned by a pilot.
+        `"normal"`, by noncentral t, or `"pilot"`, as for a gate, by 2,000 samples of the differences.
 
     Returns
     -------
@@ -117,8 +111,7 @@ def power(
 
     References
     ----------
-    Sakai 2016, Topic set size design, https://doi.org/10.1007/s10791-015-9273-z; the figures of `"normal"` are those of
-    `statsmodels.stats.power.TTestPower`
+    Sakai 2016, https://doi.org/10.1007/s10791-015-9273-z; `"normal"` is `statsmodels.stats.power.TTestPower`
 
     Examples
     --------
@@ -130,8 +123,6 @@ def power(
     >>> plan = ir.power(per_query, baseline="bm25")
     >>> plan.select("run", "n_queries", pl.col("std", "difference").round(4)).rows()
     [('chargrams', 96, 0.1688, 0.0521), ('tfidf', 96, 0.1095, 0.0338)]
-    >>> ir.power(per_query, baseline="bm25", max_drop=0.02, n_queries=400).select("run", "power").rows()
-    [('chargrams', 0.67), ('tfidf', 0.89)]
     """
     planning = Planning(
         check("difference", difference, or_none(positive())),

@@ -88,8 +88,7 @@ def rank_correlation(
         in orders that differ; systems are treated as a sample of a population, their means as exact; its coverage is in
         notebooks/evidence.md), `p` (Float64, SciPy's two-sided one; null for methods without a test, and for Spearman's
         of two systems), `n_systems` (UInt32), `n_left_out` (UInt32: systems that only one side has, or without a mean),
-        and `note` (String), which names the systems left out, or says why there is no coefficient: all systems are
-        tied.
+        and `note` (String: the systems left out, or why there is no coefficient).
 
     Raises
     ------

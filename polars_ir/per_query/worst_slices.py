@@ -84,10 +84,9 @@ def worst_slices(
     Queries are treated as independent. There is no `cluster=`, since the queries of a topic may be in several slices:
     for variants of a topic, give the topics' means instead, as by `per_query.group_by("topic").agg(...)`.
 
-    The worst of many slices looks worse than it is, since chance has chosen it too. `shrunk_difference` is the
-    difference shrunk as if the slices of a column were a sample: times t / (t + v / n), v being the variance within
-    slices of n queries and t that of their true means, estimated by the moments; null where each slice has one query,
-    which shows no v.
+    The worst of many slices looks worse than it is, since chance has chosen it too. `shrunk_difference` is shrunk as if
+    the slices of a column were a sample: times t / (t + v / n), v being the variance within slices of n queries and t
+    that of their true means, by the moments; null where each slice has one query.
 
     Parameters
     ----------
@@ -117,9 +116,8 @@ def worst_slices(
 
     References
     ----------
-    Newcombe 1998, https://doi.org/10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I (the interval of a
-    difference); Korn & Graubard 1998, Survey Methodology 24 (Clopper and Pearson's of effective queries);
-    Efron & Morris 1975, https://doi.org/10.1080/01621459.1975.10479864 (the worst of many)
+    Newcombe 1998, https://doi.org/10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I; Korn & Graubard
+    1998, Survey Methodology 24; Efron & Morris 1975, https://doi.org/10.1080/01621459.1975.10479864 (shrinking)
 
     Examples
     --------

@@ -73,9 +73,8 @@ def table(
 
     With a baseline, a dagger marks what is significantly better than it, and a double dagger what is significantly
     worse. Without one every system has a letter (a to z, then aa, ab, ...), and a mean carries the letters of the
-    systems that it is significantly better than, three or more in a row as a range, from b to d. Better is higher; for
-    a cost such as `Hole`, lower. A note below names the test, the number of queries, and the missing and undefined
-    values.
+    systems that it is significantly better than. Better is higher; for a cost such as `Hole`, lower. A note below names
+    the test, the number of queries, and the missing and undefined values.
 
     Parameters
     ----------
@@ -84,29 +83,25 @@ def table(
     measures
         The measures to show, in this order; by default all.
     by
-        Columns of per_query that distinguish rows of a query, such as 'date' or 'collection': the measures of each of
-        their values are columns, and compared, by themselves; p is corrected for all of them.
+        Columns of per_query that distinguish rows of a query, such as 'date': each value is compared by itself in
+        columns of its own; p is corrected for all of them.
     baseline
         The system that the others are compared with; by default each is compared with each.
     order
-        The measure that sorts the systems, the best first, by its mean over the values of `by`; by default they stay as
-        they come.
+        The measure that sorts the systems, the best mean first; by default they stay as they come.
     show
-        The figures beside each mean: `"interval"`, its interval of confidence 1 - alpha, as `summarize` has it;
-        `"difference"` to the baseline, with the interval of `compare`; `"p"`, corrected, `<.001` being the lowest.
+        The figures beside each mean: `"interval"`, as `summarize` has it; `"difference"` to the baseline, with the
+        interval of `compare`; `"p"`, corrected, `<.001` being the lowest.
     digits
         Decimal places; by default 4, or 2 in percent. All means that print like the best one are bold.
     percent
-        Print means times 100. Those of measures without an upper bound, such as counts, stay as they are. The corner of
-        the table says (%), or the headings where not all are.
-    title
-        The text above the table.
-    label
-        The name by which LaTeX refers to the table, `\label`; it needs a title.
+        Print means times 100, and (%); those of measures without an upper bound, such as counts, stay as they are.
+    title, label
+        The text above the table, and the name by which LaTeX refers to it, `\label`, which needs a title.
     wide
-        True for a LaTeX float over both columns of a page, `table*`; by default where it does not fit into one. Where
-        it still does not fit, letters get smaller, down to `\scriptsize`, and what does not fit then is broken into
-        several tables, one below the other. A warning says by how much a single measure is too wide.
+        True for a LaTeX float over both columns of a page, `table*`; by default where it does not fit into one. What
+        still does not fit is set smaller, down to `\scriptsize`, and then broken into several tables; a warning says by
+        how much a single measure is too wide.
     format
         `"gt"` is a `great_tables.GT`, for notebooks and further styling (its own `as_latex` knows no bold); printed in
         a terminal, it is the table in Markdown. The others are texts: `"html"`, `"latex"` (a float that needs no

@@ -41,8 +41,7 @@ def train(
 ) -> Method:
     """A method of fusion that has learnt from judged queries what each run's ranks are worth.
 
-    Its `table` has what it learnt. A document's fused score is the sum, over the runs that have it at rank r of their n
-    documents for the query, of
+    A document's fused score is the sum, over the runs that have it at rank r of their n documents for the query, of
 
     - `"posfuse"`: P(r), the share of the training lists with a document at rank r whose document there is relevant;
     - `"slidefuse"`: the mean of P over the ranks from r - window to r + window that are in the list;
@@ -54,61 +53,50 @@ def train(
     - `"bayesfuse"`: ln(P(k) / (1 - P(k))) with P(k) as for SegFuse, 0.001 in place of a probability of 0 (also of not
       being relevant); ln(0.001 / 0.999) for each run that answered the query and lacks the document.
 
-    P is 0 for ranks and segments beyond those learnt. Training on the queries that are fused is in-sample: the fused
-    run then knows their judgments, and measures too well. Train on other queries, or on folds of them.
+    P is 0 for ranks and segments beyond those learnt. Train on other queries than those fused, or on folds of them: a
+    run fused in-sample knows their judgments, and measures too well.
 
     Parameters
     ----------
     method
         One of the names above.
     runs
-        The training runs by the names that they will be fused by, in the forms that `fuse` takes. A LazyFrame is
-        collected.
+        The training runs by the names that they will be fused by, as `fuse` takes them; a LazyFrame is collected.
     qrels
-        The judgments. Queries without any, and those that no run answers, are passed over; a training query that one
-        run does not answer counts in its MAP, as 0.
-    segments
-        For ProbFuse: in how many segments a list is parted. None: 25.
+        The judgments. Queries without any or any answer are passed over; one that a run lacks counts 0 in its MAP.
     ends
-        For SegFuse and BayesFuse: the last rank of each segment. None: for SegFuse those of segments of
-        10 2^(k - 1) - 5 ranks (5, 20, 55, ...), and for BayesFuse 5, 10, 15, 20, 30, 100, 200, 500, 1000. ranx has
-        SegFuse's sizes for ends: `ends=[5, 15, 35, 75, 155, 315, 635, 1275, 2555, 5115]`.
-    window
-        For SlideFuse: how many ranks above and below are averaged. None: 5.
-    rel
-        The lowest relevant grade.
-    depth
-        Learn only from the first n documents of each list; give `fuse` the same.
+        For SegFuse and BayesFuse: the last rank of each segment. None: for SegFuse 5, 20, 55, ..., of segments of
+        10 2^(k - 1) - 5 ranks (ranx takes these sizes for ends), for BayesFuse 5, 10, 15, 20, 30, 100, 200, 500, 1000.
+    segments, window
+        Segments of a list for ProbFuse, None: 25; ranks averaged on either side for SlideFuse, None: 5.
+    rel, depth
+        The lowest relevant grade, and the number of first documents of each list to learn from, the same as in `fuse`.
 
     Returns
     -------
     Method
-        For `ir.fuse(runs, method)`. Its `table` has `run` (String), `bucket` (Int64: the rank or the number of the
-        segment, from 1; 1 for MAPFuse), `value` (Float64: the probability, BayesFuse's log odds, or MAP) and
-        `n_queries` (UInt32, from how many lists it is estimated). It takes no weights, nor does
-        `tune_fusion` take it, and it knows the runs that it was trained for only.
+        For `ir.fuse(runs, method)` of the runs that it was trained for, without weights. Its `table` has `run`
+        (String), `bucket` (Int64: the rank or the number of the segment, from 1; 1 for MAPFuse), `value` (Float64: the
+        probability, BayesFuse's log odds, or MAP) and `n_queries` (UInt32, from how many lists it is estimated).
 
     Raises
     ------
     IRError
-        For options of another method, a run without a judged query, and what `fuse` or `evaluate` does not take. A run
-        that was not trained is an error of `fuse`, which names it.
+        For options of another method, a run without a judged query, and what `fuse` or `evaluate` does not take.
 
     References
     ----------
-    Lillis, Toolan, Collier & Dunnion 2006, https://doi.org/10.1145/1148170.1148197 (ProbFuse); Lillis, Toolan, Collier
-    & Dunnion 2008, https://doi.org/10.1007/978-3-540-78646-7_33 (SlideFuse); Lillis, Zhang, Toolan, Collier, Leonard &
-    Dunnion 2010, https://doi.org/10.1145/1835449.1835508 (PosFuse, MAPFuse); Shokouhi 2007,
-    https://doi.org/10.1007/978-3-540-71496-5_19 (SegFuse); Aslam & Montague 2001,
-    https://doi.org/10.1145/383952.384007 (BayesFuse)
+    Lillis et al. 2006, https://doi.org/10.1145/1148170.1148197 (ProbFuse); Lillis et al. 2008,
+    https://doi.org/10.1007/978-3-540-78646-7_33 (SlideFuse); Lillis et al. 2010,
+    https://doi.org/10.1145/1835449.1835508 (PosFuse, MAPFuse); Shokouhi 2007,
+    https://doi.org/10.1007/978-3-540-71496-5_19 (SegFuse); Aslam & Montague 2001, https://doi.org/10.1145/383952.384007
+    (BayesFuse)
 
     Examples
     --------
     >>> import polars_ir as ir
     >>> runs = {"bm25": {"q1": ["a", "b"], "q2": ["c", "d"]}, "dense": {"q1": ["b", "x"], "q2": ["d", "c"]}}
     >>> posfuse = ir.fusion.train("posfuse", runs, {"q1": ["b"], "q2": ["c"]})
-    >>> posfuse.table.rows()
-    [('bm25', 1, 0.5, 2), ('bm25', 2, 0.5, 2), ('dense', 1, 0.5, 2), ('dense', 2, 0.5, 2)]
     >>> ir.fuse({"bm25": {"q3": ["e", "f"]}, "dense": {"q3": ["f"]}}, posfuse).select("doc_id", "score").rows()
     [('f', 1.0), ('e', 0.5)]
     """
