@@ -296,6 +296,8 @@ def report(command: argparse.ArgumentParser) -> None:
     command.add_argument("--by", action="append", metavar="COLUMN", help="slices by a column of --queries; repeat")
     kept = "the queries whose rankings are kept (%(default)s)"
     command.add_argument("--n-queries", type=int, default=200, metavar="N", help=kept)
+    command.add_argument("--title", metavar="TEXT", help="the heading of the page")
+    command.add_argument("--date", metavar="DATE", help="the date on the page, such as 2026-11-27 (today)")
     add_options(command, Reporting)
     add_limits(command)
     command.add_argument(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import re
 import sys
@@ -47,6 +48,9 @@ NUMBER, WHOLE = 12, 1000
 
 #: The fewest columns that are shown, however narrow a terminal is.
 FEWEST = 2
+
+#: What clears the line of a terminal, and goes back to its beginning.
+ANEW = "\r\x1b[K"
 
 #: The columns that hold a p.
 P_COLUMNS = ("p", "p_corrected", "p_equivalent")
@@ -95,6 +99,26 @@ def check_target(path: File) -> None:
 def say(text: str, end: str = "\n") -> None:
     """Print a text; in a terminal with escapes for what would act on it."""
     print(printable(text) if sys.stdout.isatty() else text, end=end)
+
+
+@contextmanager
+def told_on_the_way() -> Iterator[None]:
+    """The step that a long command is at, on a line of its own on stderr, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    log, handler = logging.getLogger("polars_ir"), logging.StreamHandler(sys.stderr)
+    handler.terminator = ""
+    handler.setFormatter(logging.Formatter(f"{ANEW}%(message)s ..."))
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+        log.removeHandler(handler)
+        sys.stderr.write(ANEW)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from polars_ir.errors import printable
 from polars_ir.language.names import is_cost
 from polars_ir.per_query.shared.verdicts import BEYOND
 
@@ -30,12 +31,12 @@ Rows = Mapping[str, Sequence[Any]]
 
 
 def plain(text: object) -> str:
-    """A text on one line, in which each character is seen where it is; of a long one, its two ends.
+    r"""A text on one line, in which each character is seen where it is; of a long one, its two ends.
 
-    >>> plain("a\u200bb"), plain("")
-    ('a b', '""')
+    >>> plain("a\u200bb"), plain(""), plain("\u202etxt.exe")
+    ('a b', '""', '\\u202etxt.exe')
     """
-    line = HIDDEN.sub(" ", str(text)).strip() or '""'
+    line = HIDDEN.sub(" ", printable(" ".join(str(text).splitlines()))).strip() or '""'
     if len(line) <= CHARACTERS:
         return line
     # Names of one series often begin alike.

@@ -3,8 +3,8 @@
 
 const HEIGHT = 260, MARGIN = { top: 26, right: 12, bottom: 40, left: 52 };
 
-/** The room that names have at the ends of lines. */
-const NAMES = 120;
+/** The room that names have at the ends of lines, and what each takes of the height. */
+const NAMES = 120, NAME_HEIGHT = 15;
 
 /** An element of SVG. */
 function svg(tag, attributes = {}, ...children) {
@@ -81,13 +81,13 @@ function lines(drawn) {
   return above.map(({ system, path }) => svg("g", { class: "system", onclick: () => choose("a", system) }, svg("title", {}, shown(systems[system])), svg("path", { class: "touch", d: path }), svg("path", { class: kindOf(system), d: path })));
 }
 
-/** The names of lines at their ends: those of the pair, and of others where there are few. */
+/** The names of lines at their ends: those of the pair, and of all where there is room. */
 function namesOf({ right, top, bottom }, drawn) {
-  const named = drawn.filter(({ system }) => kindOf(system) !== "line" || drawn.length <= MOST_COLUMNS).sort((one, other) => one.end - other.end);
+  const named = drawn.filter(({ system }) => kindOf(system) !== "line" || drawn.length * NAME_HEIGHT <= bottom - top).sort((one, other) => one.end - other.end);
   const places = named.map(({ end }) => end);
   // One name below the other, and all of them beside the chart.
-  for (let i = 1; i < places.length; i++) places[i] = Math.max(places[i], places[i - 1] + 15);
-  for (let i = places.length - 1; i >= 0; i--) places[i] = Math.min(places[i], i === places.length - 1 ? bottom : places[i + 1] - 15);
+  for (let i = 1; i < places.length; i++) places[i] = Math.max(places[i], places[i - 1] + NAME_HEIGHT);
+  for (let i = places.length - 1; i >= 0; i--) places[i] = Math.min(places[i], i === places.length - 1 ? bottom : places[i + 1] - NAME_HEIGHT);
   return named.map(({ system }, i) => svg("text", { class: `${kindOf(system)} name`, x: right + 8, y: Math.max(top, places[i]), dy: ".32em", onclick: () => choose("a", system) }, labels[system]));
 }
 
@@ -95,10 +95,13 @@ function namesOf({ right, top, bottom }, drawn) {
 function showDifferences() {
   const [a, b] = pairOf();
   const rows = sortedBy(queryRows().filter((row) => isNumber(row.difference)), (row) => row.difference, true);
-  const title = ["Differences by ", measureName(), ", ", isolated(systems[a]), " less ", isolated(systems[b])];
-  const note = `A bar per query, the largest difference first. ${rows.filter((row) => row.difference === 0).length} of ${counted(rows.length, "query", "queries")} do not differ. A click opens a query.`;
+  const title = ["Differences by ", shown(measureName()), ", ", isolated(systems[a]), " less ", isolated(systems[b])];
+  const compared = comparison(systems[a], systems[b]), isBanded = isNumber(compared?.low);
+  const onBand = isBanded ? " The line across is the mean difference, in its 95 % interval." : "";
+  const note = `A bar per query, the largest difference first.${onBand} ${rows.filter((row) => row.difference === 0).length} of ${counted(rows.length, "query", "queries")} do not differ. A click opens a query.`;
   chart("differences", title, note, (place) => {
-    const [low, high] = ends(rows.map((row) => row.difference));
+    // With 0 in the middle, gains and losses are seen against each other.
+    const high = Math.max(...ends(rows.map((row) => row.difference)).map(Math.abs)), low = -high;
     const made = plane(place, { x: [0, Math.max(rows.length, 1)], y: [low, high] }), zero = made.y(0).toFixed(1);
     // Bars of less than half a dot can not be told apart: of such some are drawn, as wide as those between.
     const step = Math.max(1, Math.floor(rows.length / (2 * (made.right - made.left)))), wide = step > 1 ? step : 0.9;
@@ -110,10 +113,14 @@ function showDifferences() {
       const box = event.currentTarget.getBoundingClientRect();
       return rows[Math.min(rows.length - 1, Math.floor(((event.clientX - box.left) / box.width) * rows.length))];
     };
-    const told = (event) => { const row = rowAt(event); label.textContent = row ? `${shortened(row.id)}  ${number(row.difference, 4, true)}` : ""; };
+    const told = (event) => { const row = rowAt(event); label.textContent = row ? `${shortened(shown(row.id))}  ${number(row.difference, 4, true)}` : ""; };
     const touched = svg("rect", { class: "touched", x: made.left, y: made.top, width: made.right - made.left, height: made.bottom - made.top, onpointermove: told, onclick: (event) => { const row = rowAt(event); if (row) openQuery(row.query); } });
-    const across = axes(made, { xTicks: ticksOfQueries(rows.length), yTicks: ticks(low, high), xTitle: "queries", yTitle: measureName(), signed: true });
-    return { width: made.width, marks: [across, of("gain", (row) => row.gain > 0), of("loss", (row) => row.gain < 0), at < 0 ? null : svg("line", { class: "here", x1: made.x(at + 0.45), x2: made.x(at + 0.45), y1: made.top, y2: made.bottom }), label, touched] };
+    const band = isBanded ? [
+      svg("rect", { class: "band", x: made.left, y: made.y(compared.high), width: made.right - made.left, height: Math.max(1, made.y(compared.low) - made.y(compared.high)) }),
+      svg("line", { class: "mean", x1: made.left, x2: made.right, y1: made.y(compared.difference), y2: made.y(compared.difference) }),
+    ] : null;
+    const across = axes(made, { xTicks: ticksOfQueries(rows.length), yTicks: ticks(low, high), xTitle: "queries", yTitle: shown(measureName()), signed: true });
+    return { width: made.width, marks: [across, of("gain", (row) => row.gain > 0), of("loss", (row) => row.gain < 0), band, at < 0 ? null : svg("line", { class: "here", x1: made.x(at + 0.45), x2: made.x(at + 0.45), y1: made.top, y2: made.bottom }), label, touched] };
   });
 }
 
@@ -121,15 +128,22 @@ function showDifferences() {
 function showCutoffs() {
   const { cutoffs } = content;
   const rows = rowsOf(cutoffs.rows), ks = [...new Set(rows.map((row) => row.k))];
-  chart("cutoffs", `${cutoffs.measure} by its cutoff k`, "Means over the queries. A click on a line chooses its system.", (place) => {
+  chart("cutoffs", `${shown(cutoffs.measure)} by its cutoff k`, "Means over the queries. A click on a line chooses its system.", (place) => {
     const [low, high] = ends(rows.map((row) => row.mean));
     const made = plane(place, { x: [Math.log(ks[0]), Math.log(ks.at(-1))], y: [low, high], margin: { ...MARGIN, right: NAMES } });
     const drawn = systems.map((name, system) => {
       const points = rows.filter((row) => row.run === name && isNumber(row.mean)).map((row) => [made.x(Math.log(row.k)), made.y(row.mean)]);
       return { system, end: points.at(-1)?.[1] ?? made.bottom, path: pathOf(points) };
     });
-    return { width: made.width, marks: [axes(made, { xTicks: ks.map((k) => [Math.log(k), String(k)]), yTicks: ticks(low, high), xTitle: "k", yTitle: cutoffs.measure }), lines(drawn), namesOf(made, drawn)] };
+    return { width: made.width, marks: [axes(made, { xTicks: ticksOfCutoffs(ks, made), yTicks: ticks(low, high), xTitle: "k", yTitle: cutoffs.measure }), lines(drawn), namesOf(made, drawn)] };
   });
+}
+
+/** The cutoffs that have room for their numbers: both ends, and those between that meet no other. */
+function ticksOfCutoffs(ks, { x }) {
+  const at = (k) => x(Math.log(k)), last = ks.at(-1), found = [];
+  for (const k of ks) if (k === last || (found.every((other) => at(k) - at(other) > 26) && (k === ks[0] || at(last) - at(k) > 26))) found.push(k);
+  return found.map((k) => [Math.log(k), String(k)]);
 }
 
 const pathOf = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)},${y.toFixed(1)}`).join("");
@@ -142,7 +156,7 @@ function showSpread() {
   const values = systems.map((_, system) => figuresOfAll(state.measure, system).filter(isNumber).sort().reverse());
   const n = Math.max(...values.map((of) => of.length), 2);
   const left = n > POINTS ? ` Of ${n.toLocaleString("en")} queries some ${POINTS} are drawn.` : "";
-  chart("spread", `${measureName()} over the queries`, `The values of each system, its largest first. A click on a line chooses its system.${left}`, (place) => {
+  chart("spread", `${shown(measureName())} over the queries`, `The values of each system, its largest first. A click on a line chooses its system.${left}`, (place) => {
     const [low, high] = ends(values.flatMap((of) => [of[0], of.at(-1)]));
     const made = plane(place, { x: [1, n], y: [low, high] });
     const drawn = values.map((of, system) => {
@@ -150,7 +164,7 @@ function showSpread() {
       const points = Array.from({ length: Math.min(of.length, POINTS + 1) }, (_, i) => Math.min(of.length - 1, Math.round(i * step)));
       return { system, path: pathOf(points.map((i) => [made.x(i + 1), made.y(of[i])])) };
     });
-    return { width: made.width, marks: [axes(made, { xTicks: ticksOfQueries(n), yTicks: ticks(low, high), xTitle: "queries", yTitle: measureName() }), lines(drawn)] };
+    return { width: made.width, marks: [axes(made, { xTicks: ticksOfQueries(n), yTicks: ticks(low, high), xTitle: "queries", yTitle: shown(measureName()) }), lines(drawn)] };
   }, legend(pairOf()));
 }
 
@@ -165,7 +179,7 @@ function showSlicesOf({ attribute, reference, means }, i) {
   const largest = new Set([...all].sort((one, other) => found.get(other).n_queries - found.get(one).n_queries).slice(0, SLICES));
   const slices = all.filter((slice) => largest.has(slice));
   const left = all.length > slices.length ? ` Of ${all.length.toLocaleString("en")} slices the ${slices.length} largest are drawn.` : "";
-  const note = `Means of ${measureName()} with their 95 % intervals${systems.length > pair.length ? "; a grey point is another system, and a click on it chooses it" : ""}. A click on a slice shows its queries.${left}`;
+  const note = `Means of ${shown(measureName())} with their 95 % intervals${systems.length > pair.length ? "; a grey point is another system, and a click on it chooses it" : ""}. A click on a slice shows its queries.${left}`;
   chart(`slices-${i}`, ["By ", isolated(attribute)], note, (place) => {
     const drawn = rows.filter((row) => largest.has(row.value));
     const [low, high] = ends(drawn.flatMap((row) => (pair.includes(row.run) ? [row.mean, row.low, row.high] : row.mean)));
@@ -189,13 +203,13 @@ function showSlicesOf({ attribute, reference, means }, i) {
       const y = made.y(place + 0.5), is = chosenBy === attribute && chosen === slice;
       return svg("g", { class: "slice", onclick: () => chooseSlice(attribute, slice) },
         svg("rect", { class: is ? "touched marked" : "touched", x: 0, y: y - SLICE / 2, width: made.width, height: SLICE }),
-        svg("text", { class: "tick", x: made.left - 10, y, dy: ".32em", "text-anchor": "end" }, shortened(slice ?? "\u2013")),
+        svg("text", { class: "tick", x: made.left - 10, y, dy: ".32em", "text-anchor": "end" }, shortened(shown(slice ?? "\u2013"))),
         others.map((run) => point(run, slice, y)),
         pair.map((run, n) => interval(run, slice, y + (pair.length > 1 ? 6 * (2 * n - 1) : 0), n ? "compared" : "chosen")));
     });
     return { ...made, marks: [
       xTicks.map((tick) => [svg("line", { class: tick === 0 ? "zero" : "grid", x1: made.x(tick), x2: made.x(tick), y1: made.top, y2: made.bottom }), svg("text", { class: "tick", x: made.x(tick), y: made.bottom + 18, "text-anchor": "middle" }, number(tick, places))]),
-      svg("text", { class: "tick", x: (made.left + made.right) / 2, y: made.bottom + 35, "text-anchor": "middle" }, measureName()),
+      svg("text", { class: "tick", x: (made.left + made.right) / 2, y: made.bottom + 35, "text-anchor": "middle" }, shown(measureName())),
       slicesDrawn,
     ] };
   }, legend(pair.map((run) => systems.indexOf(run))));

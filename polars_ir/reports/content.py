@@ -53,12 +53,16 @@ class Finding(TypedDict):
 
 
 class Doubts(TypedDict):
-    """The findings, the worst first, and the bounds of the first measure, `without_bounds` for runs too large."""
+    """The findings, the worst first, and the bounds of the first measure, `without_bounds` for runs too large.
+
+    `only_relevant` are judgments without a grade of 0, in which a document that is not listed was not forgotten.
+    """
 
     findings: list[Finding]
     bounds: Columns | None
     without_bounds: bool
     checked: bool
+    only_relevant: bool
 
 
 class Documents(TypedDict):
@@ -102,6 +106,9 @@ class Tested(TypedDict):
 
 class Content(Tested):
     """The content of a report. `pair` has the places of the systems that are compared first."""
+
+    title: str
+    date: str | None
 
     measures: list[Measure]
     counts: list[str]

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
 
+from polars_ir.frames.roles import find
 from polars_ir.language.kinds import kind_of
 from polars_ir.language.names import column_of
 from polars_ir.per_query.mean import mean
+from polars_ir.reports.answer import plain
 from polars_ir.reports.content import Doubts, Finding
 from polars_ir.reports.experiment import Experiment
 from polars_ir.runs.evaluate import evaluate_collected
 from polars_ir.runs.options import Reporting
 from polars_ir.runs.validate import FINDINGS, ROWS, SEVERITIES, TYPES, UNJUDGED, finding, validate
+
+LOG = logging.getLogger(__name__)
 
 #: The rows of runs, beyond which bounds take longer than all the rest.
 MOST_ROWS = 1_000_000
@@ -24,7 +29,7 @@ def doubts_of(experiment: Experiment, options: Reporting) -> Doubts:
     """The findings, the worst first, each with the systems that have it, and the bounds of the first measure."""
     rows, qrels = experiment.rows, experiment.qrels
     if rows is None or qrels is None:
-        return {"findings": [], "bounds": None, "without_bounds": False, "checked": False}
+        return {"findings": [], "bounds": None, "without_bounds": False, "checked": False, "only_relevant": False}
     findings: dict[str, Finding] = {}
     for of_system in _found(experiment, rows):
         name, severity, meaning = (of_system.pop(name) for name in ("finding", "severity", "meaning"))
@@ -33,7 +38,22 @@ def doubts_of(experiment: Experiment, options: Reporting) -> Doubts:
     worst_first = sorted(findings.values(), key=lambda each: SEVERITIES.index(each["severity"]))
     few = rows.height <= MOST_ROWS
     bounds = _bounds(rows, qrels, experiment.measures[0], options) if few else None
-    return {"findings": worst_first, "bounds": bounds, "without_bounds": not few, "checked": True}
+    return {
+        "findings": worst_first,
+        "bounds": bounds,
+        "without_bounds": not few,
+        "checked": True,
+        "only_relevant": _only_relevant(experiment),
+    }
+
+
+def _only_relevant(experiment: Experiment) -> bool:
+    """Judgments of documents without a grade of 0 or less: a list of the relevant ones."""
+    if not experiment.counts:
+        return False
+    judged: pl.DataFrame = experiment.qrels.frame
+    grade = find("qrels", "relevance", judged.columns)
+    return grade is None or judged.filter(pl.col(grade).cast(pl.Float64, strict=False) <= 0).is_empty()
 
 
 def _found(experiment: Experiment, rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
@@ -43,6 +63,7 @@ def _found(experiment: Experiment, rows: pl.DataFrame) -> Iterator[dict[str, Any
     only = [name for name in FINDINGS if name not in elsewhere]
     parts = rows.partition_by("run", as_dict=True, include_key=False)
     for system in experiment.systems:
+        LOG.info("looking for doubts about %s", plain(system))
         if (system,) in parts:
             for found in validate(parts[(system,)], experiment.qrels, only=only).iter_rows(named=True):
                 yield {"run": system, **found}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,10 +17,12 @@ from polars_ir.runs.evaluate import evaluate_collected
 from polars_ir.runs.judgments import judgments
 from polars_ir.runs.options import Reporting
 
+LOG = logging.getLogger(__name__)
+
 #: What is counted of each ranking besides: the documents retrieved, and the share of unjudged ones in the top 10.
 COUNTS = ["NumRet", "unj@10"]
 
-#: The cutoffs at which the first measure is drawn, beside its own, down to the end of the longest ranking.
+#: The cutoffs at which the first measure is drawn, beside its own and the length of the longest ranking.
 CUTOFFS = (1, 3, 10, 30, 100)
 
 
@@ -51,6 +54,7 @@ def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> 
     rows = None if table.numbered else with_run(table.all_columns().collect())
     cutoffs = {} if rows is None or not of_documents else at_cutoffs(resolve(measures)[0], rows)
     besides = counted | {each.name: each.expression for name in cutoffs for each in resolve(name)}
+    LOG.info("evaluating %d measures", len(measured | besides))
     # Judgments are checked and numbered once for the whole report.
     qrels = None if qrels is None else judgments(qrels)
     per_query = evaluate_collected(frames, qrels, list((measured | besides).values()), **options)
@@ -81,9 +85,9 @@ def with_run(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def at_cutoffs(measure: ResolvedMeasure, rows: pl.DataFrame) -> dict[str, int]:
-    """A measure at several cutoffs, each with its cutoff; none for one without cutoffs, or where rankings are short."""
+    """A measure at several cutoffs, each with its cutoff; none for one without cutoffs, or for rankings of one."""
     longest: int = rows.group_by("run", "query_id").len().select(pl.col("len").max().fill_null(0)).item()
-    cutoffs = {k for k in (*CUTOFFS, cutoff_of(measure)) if k is not None and k <= longest}
+    cutoffs = {*(k for k in CUTOFFS if k < longest), longest, cutoff_of(measure) or longest} - {0}
     if len(cutoffs) < 2:
         return {}
     try:

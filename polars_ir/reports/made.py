@@ -23,11 +23,12 @@ def made_of(
     baseline: str | None,
     attributes: pl.DataFrame | None,
     n_queries: int,
-    options: Reporting,
+    options: Mapping[str, Any],
     texts: Mapping[str, Any],
 ) -> Made:
     """The versions and options of a report; the files and the command are told by the shell."""
     chosen: dict[str, Any] = {"measures": list(measures), "baseline": baseline, "n_queries": n_queries, **options}
+    chosen = {name: value for name, value in chosen.items() if value is not None or name not in ("title", "date")}
     given = [name for name, table in texts.items() if table is not None]
     if attributes is not None:
         chosen["by"] = attributes.columns[1:]

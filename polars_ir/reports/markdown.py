@@ -119,12 +119,12 @@ def _systems(content: Content, measure: str) -> str:
 
 
 def _worst_slices(content: Content, measure: str) -> str:
-    """The slices that lose most against the other queries."""
+    """The slices that lose beyond chance against the other queries."""
     found = [
         (each["attribute"], row)
         for each in content["slices"]
         for row in rows_of(each["worst"], measure=measure)
-        if row["p_corrected"] is not None and (row["difference"] < 0) != content["measures"][0]["cost"]
+        if row["significant"] and (row["difference"] < 0) != content["measures"][0]["cost"]
     ]
     worst = sorted(found, key=lambda each: each[1]["p_corrected"])[:SLICES]
     rows = [row for _, row in worst]
@@ -173,7 +173,8 @@ def _doubts(content: Content) -> str:
 
 def _made(content: Content) -> str:
     """The versions and the files."""
-    return _folded("How it was made", "\n".join(f"- {line}" for line in _origin(content["made"])))
+    dated = [] if content["date"] is None else [f"- {content['date']}"]
+    return _folded("How it was made", "\n".join([*dated, *(f"- {line}" for line in _origin(content["made"]))]))
 
 
 def _origin(made: Made) -> Iterator[str]:

@@ -129,9 +129,9 @@ function systemColumns() {
     { key: "interval", label: "95 % interval", figure: true, cell: quiet((row) => interval(row.summary)) },
   );
   if (content.pairs) columns.push(
-    column("difference", ["Difference from ", isolated(reference())], (row) => row.compared.difference, { signed: true, kind: tone }),
+    { ...column("difference", ["Difference from ", named(systems.indexOf(reference()))], (row) => row.compared.difference, { signed: true, kind: tone }), vital: true },
     { key: "low", label: "95 % interval", figure: true, cell: quiet((row) => ofDifference(row.compared)) },
-    { key: "p", label: "p, corrected", figure: true, value: (row) => row.compared.p_corrected, cell: (row) => pCell(row.compared, ofP) },
+    { key: "p", label: "p, corrected", figure: true, vital: true, value: (row) => row.compared.p_corrected, cell: (row) => pCell(row.compared, ofP) },
     { key: "wins", label: "Better / equal / worse", figure: true, falls: true, value: (row) => row.compared.wins, cell: (row) => h("td", { class: "figure" }, outcomes(row)) },
   );
   for (const { name, cost } of content.measures.filter((_, m) => m !== state.measure)) {
@@ -212,6 +212,7 @@ function showDoubts() {
     items.push(h("details", {}, h("summary", {}, h("span", { class: "strong" }, `What unjudged documents could make of ${content.measures[0].name}`)), wide("Bounds of the means", table(columns, rows, {}))));
   }
   if (content.doubts.without_bounds) items.push(h("p", { class: "note" }, "What unjudged documents could make of the means was not computed for so many rows; evaluate with bounds tells."));
+  if (content.doubts.only_relevant) items.push(h("p", { class: "note" }, "The judgments list relevant documents and no others (there is no grade of 0): any other document counts as not relevant, whether somebody looked at it or not."));
   const nothing = checked ? "Nothing odd was found." : "The runs and their judgments were not looked at: this report is of figures, or of runs that have grades themselves.";
   fill("findings", items.length ? items : h("p", {}, nothing));
 }
@@ -249,14 +250,16 @@ function showSlices() {
     ];
     if (differences.size) columns.push(
       { label: isolated(other), figure: true, cell: cell(theirs, "mean", (mean) => number(mean, places)) },
-      { label: "Difference", figure: true, cell: signed(differences, sign) },
-      { label: "p, corrected", figure: true, cell: p(differences) });
-    if (lost.size) columns.push(
-      { label: content.baseline == null ? [isolated(told), " against the other queries"] : "Difference against the other queries", figure: true, cell: signed(lost, told === system ? 1 : -1) },
-      { label: "p, corrected", figure: true, cell: p(lost) });
+      { label: "Difference", figure: true, vital: true, cell: signed(differences, sign) },
+      { label: "p, corrected", figure: true, vital: true, cell: p(differences) });
+    // What is not beyond chance would be read as a finding.
+    const beyond = new Map([...lost].filter(([, row]) => row.significant));
+    if (beyond.size) columns.push(
+      { label: content.baseline == null ? [isolated(told), " against the other queries"] : "Difference against the other queries", figure: true, cell: signed(beyond, told === system ? 1 : -1) },
+      { label: "p, corrected", figure: true, cell: p(beyond) });
     const row = ({ slice }) => ({ class: state.slice[0] === attribute && state.slice[1] === slice ? "chosen" : null });
-    return [h("figure", { id: `slices-${i}` }), wide(`Slices by ${attribute}`, table(columns, rows, { row }))];
-  }), h("p", { class: "note" }, "A click on a slice shows its queries. Against the other queries is what is found in a slice less what is found in all others. p is corrected for all slices of a column, and for all systems."));
+    return [h("figure", { id: `slices-${i}` }), wide(`Slices by ${shown(attribute)}`, table(columns, rows, { row }))];
+  }), h("p", { class: "note" }, "A click on a slice shows its queries. Against the other queries is what is found in a slice less what is found in all others, where that is beyond chance. p is corrected for all slices of a column, and for all systems."));
 }
 
 /** The slices, of which another is chosen. */
@@ -278,7 +281,7 @@ function chooseSlice(attribute, slice) {
 function showPair() {
   if (systems.length < 2) return fill("pair");
   const row = comparison(systems[state.a], systems[state.b]);
-  const names = [isolated(systems[state.a]), " against ", isolated(systems[state.b]), ` by ${measureName()}: `];
+  const names = [isolated(systems[state.a]), " against ", isolated(systems[state.b]), ` by ${shown(measureName())}: `];
   if (!row) return fill("pair", names, "not compared.");
   const p = row.p_corrected == null ? row.note ?? "not tested" : `p ${pText(row.p_corrected, decimalsOfP([row])).replace(/^(?=\.)/, "= ")} corrected, ${row.significant ? "beyond chance" : "not beyond chance"}`;
   fill("pair", names, `${number(row.difference, 4, true)} (95 % interval ${ranges([row], true)(row)}; ${p}); better in ${whole(row.wins)}, equal in ${whole(row.ties)}, worse in ${whole(row.losses)} of ${counted(row.n_queries, "query", "queries")}.`);
@@ -290,7 +293,7 @@ function showMade() {
   const { depth, looked_up: lookedUp, longest_text: longest } = content.rankings ?? {};
   const rankings = `kept for ${kept.size} of ${counted(content.queries.ids.length, "query", "queries")}, down to rank ${depth}; places of documents that are `
     + `not relevant are looked up down to rank ${lookedUp}, and texts are cut at ${longest} characters`;
-  const said = (option) => (option === null ? "none" : Array.isArray(option) ? option.join(", ") : String(option));
+  const said = (option) => (option === null ? "none" : seen(Array.isArray(option) ? option.join(", ") : String(option)));
   const columns = [
     { label: "File", cell: (row) => h("th", { scope: "row", class: "name" }, isolated(row.name)) },
     { label: "Bytes", figure: true, cell: (row) => h("td", { class: "figure" }, row.size.toLocaleString("en")) },
@@ -302,7 +305,7 @@ function showMade() {
     entry("Test", test),
     kept.size ? entry("Rankings", rankings) : null),
   files.length ? wide("Files", table(columns, files, {})) : null,
-  command ? [h("h3", {}, "The command"), h("pre", { tabindex: 0 }, h("code", {}, command))] : null,
+  command ? [h("h3", {}, "The command"), h("pre", { tabindex: 0 }, h("code", {}, seen(command)))] : null,
   h("h3", {}, "In Python"), h("pre", { tabindex: 0 }, h("code", {}, python)));
 }
 
@@ -321,7 +324,7 @@ function show() {
 }
 
 /** Filters that can find something in this report. */
-const isUseful = ([name]) => (systems.length > 1 || !["won", "lost", "tied"].includes(name)) && (content.counts.length || !["unanswered", "unjudged"].includes(name)) && (kept.size || name !== "kept");
+const isUseful = ([name]) => (systems.length > 1 || !["won", "lost", "tied"].includes(name)) && (content.counts.length || !["unanswered", "unjudged"].includes(name)) && !(content.doubts.only_relevant && name === "unjudged") && (kept.size || name !== "kept");
 
 function prepareControls() {
   const options = (names) => names.map((name, i) => h("option", { value: i }, shown(name)));
@@ -344,9 +347,67 @@ function prepareControls() {
     event.preventDefault();
     document.getElementById("search").focus();
   });
-  const dialog = document.getElementById("query");
-  dialog.addEventListener("close", () => { state.query = null; showQueries({ focus: true }); });
+  const grid = document.getElementById("queries-table"), dialog = document.getElementById("query");
+  grid.after(cueOf(grid));
+  dialog.addEventListener("close", () => {
+    // An address that was followed has opened another query by now.
+    if (dialog.open) return;
+    state.query = null;
+    showQueries({ focus: true });
+  });
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+}
+
+/** The names of what an address says. */
+const SAID = ["measure", "system", "with", "show", "slice", "search", "query"];
+
+/** What is chosen, as the end of an address that opens the page so; what the page opens with by itself is left out. */
+function address() {
+  const [a, b = null] = content.pair, said = new URLSearchParams();
+  const say = (name, is, chosen) => { if (is) said.set(name, chosen); };
+  say("measure", state.measure !== 0, measureName());
+  say("system", state.a !== a, systems[state.a]);
+  say("with", state.b !== b, systems[state.b]);
+  say("show", state.filter !== "all", state.filter);
+  say("slice", state.slice.length, JSON.stringify(state.slice));
+  say("search", state.search, state.search);
+  say("query", state.query != null, content.queries.ids[state.query]);
+  return said.size ? `#${said}` : "";
+}
+
+const isAddress = () => { const said = new URLSearchParams(location.hash.slice(1)); return !location.hash || SAID.some((name) => said.has(name)); };
+
+let remembering;
+
+/** Keep the address at what is chosen, once nothing has changed for a moment; a frame of a notebook has none. */
+function remember() {
+  if (location.protocol === "about:") return;
+  clearTimeout(remembering);
+  remembering = setTimeout(() => history.replaceState(null, "", address() || location.href.split("#")[0]), 200);
+}
+
+/** Choose what the address says, and return the query that it opens; what this report does not have is told. */
+function recall() {
+  const said = new URLSearchParams(location.hash.slice(1)), unknown = [];
+  const place = (name, among, otherwise) => {
+    if (!said.has(name)) return otherwise;
+    const found = among.indexOf(said.get(name));
+    if (found < 0) unknown.push(isolated(said.get(name)));
+    return found < 0 ? otherwise : found;
+  };
+  const [a, b = null] = content.pair, filters = Object.entries(FILTERS).filter(isUseful).map(([name]) => name);
+  const slices = [...document.querySelectorAll("#slice option")].map(({ value }) => value);
+  const measure = place("measure", content.measures.map(({ name }) => name), 0), system = place("system", systems, a), other = place("with", systems, b);
+  const otherThan = (taken) => [a, b].find((each) => each !== taken);
+  Object.assign(state, {
+    measure, a: system, b: b != null && other === system ? otherThan(system) : other, page: 0, row: 0, query: null,
+    filter: filters[place("show", filters, 0)], slice: JSON.parse(slices[place("slice", slices, 0)]), search: said.get("search") ?? "",
+  });
+  document.getElementById("search").value = state.search;
+  document.getElementById("slice").value = JSON.stringify(state.slice);
+  const query = place("query", content.queries.ids, null);
+  fill("unknown", unknown.length ? ["The address asks for what this report does not have: ", unknown.map((each, i) => [i ? ", " : "", each]), "."] : null);
+  return query;
 }
 
 async function start() {
@@ -356,22 +417,32 @@ async function start() {
   labels = toldApart(systems.map(shown));
   for (const part of ["summary", "ranks", "pairs", "against"]) content[part] &&= rowsOf(content[part]);
   kept = keptRankings();
-  [state.a, state.b = null] = content.pair;
   // What a change loses comes first.
   state.sort.queries = systems.length < 2 ? { key: "system 0", falls: false } : { key: "difference", falls: !content.verdicts };
-  const title = content.verdicts ? "Report of a change" : "Report of an experiment";
-  document.querySelector("h1").textContent = title;
+  const title = shown(content.title), measures = content.measures.map(({ name }) => shown(name)).join(", ");
+  fill("title", isolated(content.title));
   document.title = `${title}: ${labels.slice(0, MOST_COLUMNS).join(", ")}`;
-  fill("subject", `${counted(systems.length + content.left_out.length, "system")}, ${counted(content.queries.ids.length, "query", "queries")}, ${content.measures.map(({ name }) => name).join(", ")}`);
+  const dated = content.date == null ? null : [", ", h("time", { datetime: content.date }, content.date)];
+  fill("subject", `${counted(systems.length + content.left_out.length, "system")}, ${counted(content.queries.ids.length, "query", "queries")}, ${measures}`, dated);
   prepareControls();
+  const asked = recall();
   showDoubts();
   showMade();
   for (const element of [document.getElementById("controls"), document.querySelector("main")]) element.hidden = false;
   showTables();
-  if (content.queries.ids.length === 1 && kept.size) openQuery(0);
+  if (asked != null) openQuery(asked);
+  else if (content.queries.ids.length === 1 && kept.size) openQuery(0);
   // What is read and used first answers while charts are drawn.
   await new Promise((resolve) => setTimeout(resolve));
   showCharts();
+  narrow.addEventListener("change", showTables);
+  addEventListener("hashchange", () => {
+    if (location.hash === address() || !isAddress()) return;
+    document.getElementById("query").close();
+    const again = recall();
+    show();
+    if (again != null) openQuery(again);
+  });
   const charts = document.getElementById("charts");
   let width = charts.clientWidth;
   new ResizeObserver(() => {

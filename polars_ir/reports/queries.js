@@ -47,6 +47,8 @@ function rowsOfPair() {
     const remarks = pair.flatMap((system) => {
       const found = [];
       if (count("NumRet", system, query) === 0) found.push({ kind: "unanswered", text: "no answer", system });
+      // Of a list of relevant documents all others are unjudged, which the doubts tell once.
+      if (content.doubts.only_relevant) return found;
       const unjudged = count("unj@10", system, query);
       if (unjudged > 0) found.push({ kind: "unjudged", text: `${Math.round(unjudged * 10)} unjudged`, system });
       return found;
@@ -84,7 +86,7 @@ function queryColumns(shown) {
       cell: (row) => figure(value(state.measure, system, row.query), number(value(state.measure, system, row.query), places)),
     });
     if (system === b) columns.push({
-      key: "difference", label: "Difference", figure: true, falls: true, value: (row) => row.difference,
+      key: "difference", vital: true, label: "Difference", figure: true, falls: true, value: (row) => row.difference,
       cell: (row) => figure(row.difference, number(row.difference, places, true), { class: `figure ${row.gain > 0 ? "better" : row.gain < 0 ? "worse" : ""}` }),
     });
   }
@@ -120,12 +122,13 @@ function showQueries({ focus = false } = {}) {
     h("span", { class: "note" }, `page ${state.page + 1} of ${last + 1}`),
     h("button", { type: "button", disabled: state.page === last, onclick: turn(state.page + 1) }, "Next"),
   ] : []);
+  remember();
   if (focus) document.querySelector("#queries-table tr[tabindex='0']")?.focus();
 }
 
 function focusHeading(id, key) {
   const columns = id === "queries-table" ? queryColumns([]) : systemColumns();
-  document.querySelectorAll(`#${id} thead th`)[columns.findIndex((column) => column.key === key)]?.querySelector("button")?.focus();
+  document.querySelectorAll(`#${id} thead th`)[arranged(columns).findIndex((column) => column.key === key)]?.querySelector("button")?.focus();
 }
 
 /** The keys of a grid: rows up and down, pages, both ends; Enter opens. */
@@ -155,6 +158,7 @@ function moveRow(event) {
 /** A query with its figures and, where they are kept, its rankings. */
 function openQuery(query) {
   state.query = query;
+  remember();
   if (systems.length > 1 && content.queries.ids.length > 1) showDifferences();
   const dialog = document.getElementById("query");
   const found = foundRows().map((row) => row.query);
@@ -199,7 +203,7 @@ function rankingsOf(query) {
     return h("p", { class: "note" }, why);
   }
   const { measure, depth } = content.rankings;
-  const note = `The first ${depth} documents; contributions are to ${measure}. A bar at the left is solid for a relevant document, double for one judged not relevant, dotted for an unjudged one.`;
+  const note = `The first ${depth} documents; contributions are to ${measure}. A bar at the left is solid for a relevant document, double for one judged not relevant, dotted for ${content.doubts.only_relevant ? "one that is not listed" : "an unjudged one"}.`;
   const sides = pairOf().map((system, i, pair) => {
     const other = pair[1 - i];
     const ranked = documents.filter((each) => each.places.has(system));
@@ -220,7 +224,7 @@ function documentOf(each, system, other, query) {
   const { depth, looked_up: lookedUp } = content.rankings;
   const here = each.places.get(system), there = each.places.get(other);
   const kind = each.relevance == null ? "unjudged" : each.gain > 0 ? "relevant" : "judged";
-  const remarks = [each.relevance == null ? "not judged" : `grade ${each.relevance}${kind === "relevant" ? ", relevant" : ", not relevant"}`];
+  const remarks = [each.relevance == null ? (content.doubts.only_relevant ? "not listed" : "not judged") : `grade ${each.relevance}${kind === "relevant" ? ", relevant" : ", not relevant"}`];
   if (here?.contribution) remarks.push(`contributes ${number(here.contribution)}`);
   if (!here) remarks.push("not retrieved");
   const gap = here && there ? there.rank - here.rank : 0;

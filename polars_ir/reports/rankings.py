@@ -6,6 +6,7 @@ some system has down to the depth, and the first relevant ones that none has.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from itertools import chain, zip_longest
 from typing import Any
@@ -20,6 +21,8 @@ from polars_ir.reports.experiment import Experiment
 from polars_ir.runs.alternatives import cutoff_of
 from polars_ir.runs.explain import explain, with_text
 from polars_ir.runs.options import Reporting
+
+LOG = logging.getLogger(__name__)
 
 #: The documents of a ranking that are shown, unless the measure has a lower cutoff, and those that are looked up.
 DEPTH, LOOKED_UP = 10, 100
@@ -64,6 +67,7 @@ def rankings_of(
     if rows is None or not n_queries:
         return None
     ids = kept(per_query, measures[0], pair, n_queries)
+    LOG.info("explaining the rankings of %d queries", len(ids))
     for measure in dict.fromkeys([*measures, OTHERWISE]):
         if (explained := _explained(rows, qrels, measure, ids, options)) is not None:
             depth = min(cutoff_of(resolve_one(measure, "report")) or DEPTH, DEPTH)
@@ -98,7 +102,9 @@ def documents_of(explained: pl.DataFrame, systems: Sequence[str], documents: Any
     found = found.with_columns(shown=(pl.col("first") <= depth).fill_null(False))
     missed = pl.when(~pl.col("shown")).then(pl.col("gain")).rank("ordinal", descending=True).over("query_id")
     is_missed = (pl.col("gain") > 0) & ~pl.col("shown")
-    counts = found.group_by("query_id").agg(missed=is_missed.sum(), relevant=(pl.col("gain") > 0).sum())
+    counts = found.group_by("query_id", maintain_order=True).agg(
+        missed=is_missed.sum(), relevant=(pl.col("gain") > 0).sum()
+    )
     found = found.filter(pl.col("shown") | (is_missed & (missed <= MISSED)).fill_null(False))
     found = found.select("query_id", "doc_id", "relevance", "gain").with_row_index("document")
     places = rows.join(found.select("document", "query_id", "doc_id"), on=["query_id", "doc_id"])

@@ -7,11 +7,14 @@ stand in the order of their ranks by the first measure, queries in that of their
 
 from __future__ import annotations
 
+import datetime as dt
+import logging
 import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Unpack
 
 import polars as pl
@@ -24,7 +27,7 @@ from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.roles import required
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.names import Measures, column_of, is_cost
-from polars_ir.language.options import check, options_of, public, whole
+from polars_ir.language.options import Value, check, options_of, or_none, public, whole
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.ranks import ranks
@@ -43,6 +46,8 @@ from polars_ir.runs.explain import with_text
 from polars_ir.runs.options import Reporting
 from polars_ir.runs.selection import selected
 
+LOG = logging.getLogger(__name__)
+
 #: The measures of a report for which none are named.
 MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")
 
@@ -51,6 +56,9 @@ MOST_SYSTEMS = 30
 
 #: The most systems that are compared with each other by all measures; more, by the first.
 MOST_PAIRED = 10
+
+#: What a title can be.
+TITLE: Value[Any] = Value("a text", lambda given: isinstance(given, str) and bool(given.strip()))
 
 #: The columns of comparisons that are shown.
 COMPARED = [
@@ -99,6 +107,8 @@ def report(
     queries: Any = None,
     by: Any = None,
     n_queries: int = N_QUERIES,
+    title: str | None = None,
+    date: str | dt.date | None = None,
     **options: Unpack[Reporting],
 ) -> Report:
     """The report of an experiment: a page that answers who is first, what to doubt, and what happened in each query.
@@ -131,6 +141,10 @@ def report(
     n_queries
         The number of queries whose rankings are kept: in turn those in which the best system gains and loses most
         against the baseline or the second, those in which any systems differ most, the hardest, and the unanswered.
+    title
+        The heading of the page, and of its tab.
+    date
+        The date on the page, as `"2026-11-27"`; None is today. With a date the same call writes the same bytes.
 
     Returns
     -------
@@ -153,6 +167,8 @@ def report(
     """
     require("stats", "ir.report")
     check("n_queries", n_queries, whole(0))
+    check("title", title, or_none(TITLE, "for that of every report"))
+    heading = {"title": title, "date": None if date is None else day_of(date)}
     attributes = attributes_of(by, queries)
     runs, qrels = selected(runs, qrels, options)
     exclude = options["exclude"]
@@ -161,7 +177,18 @@ def report(
     texts = {"documents": documents, "queries": queries, "exclude": None if named else exclude}
     options = {**options, "exclude": exclude if named else None}
     experiment = evaluated(runs, qrels, MEASURES if measures is None else measures, options)
-    return reported(experiment, baseline, texts, attributes, n_queries, options)
+    return reported(experiment, baseline, texts, attributes, n_queries, options, heading=heading)
+
+
+def day_of(date: str | dt.date | None) -> str:
+    """A date as ISO 8601 writes it; of none, that of today."""
+    if date is None:
+        return dt.date.today().isoformat()  # noqa: DTZ011  # the calendar on the reader's wall
+    text = date.isoformat()[:10] if isinstance(date, dt.date) else date
+    try:
+        return dt.date.fromisoformat(text).isoformat()
+    except (TypeError, ValueError):
+        raise OptionError(f"must be a date, as '2026-11-27' or of `datetime`; got {date!r}.", about="date") from None
 
 
 def attributes_of(by: Any, queries: Any) -> pl.DataFrame | None:
@@ -221,8 +248,9 @@ def reported(
     n_queries: int,
     options: Reporting,
     verdicts: pl.DataFrame | None = None,
+    heading: Mapping[str, str | None] = MappingProxyType({"title": None, "date": None}),
 ) -> Report:
-    """The report of an experiment, or of a change with the verdicts on it."""
+    """The report of an experiment, or of a change with the verdicts on it; its heading is a title and a date."""
     baseline = None if baseline is None else str(baseline)
     if baseline is not None and baseline not in experiment.systems:
         raise OptionError.not_a_system("baseline", baseline, experiment.systems)
@@ -239,6 +267,8 @@ def reported(
         tested = _tested(experiment, baseline, options)
         pair = _pair(tested["ranks"], measures[0], systems, baseline)
         content: Content = {
+            "title": heading["title"] or ("Report of an experiment" if verdicts is None else "Report of a change"),
+            "date": heading["date"] or day_of(None),
             "measures": [{"name": name, "cost": is_cost(name)} for name in measures],
             "counts": list(experiment.counts),
             "systems": systems,
@@ -254,7 +284,7 @@ def reported(
             "cutoffs": _cutoffs(experiment),
             "doubts": doubts_of(experiment, options),
             "rankings": rankings_of(experiment, texts["documents"], pair, n_queries, options),
-            "made": made_of(measures, baseline, attributes, n_queries, options, texts),
+            "made": made_of(measures, baseline, attributes, n_queries, {**heading, **options}, texts),
         }
     return Report(content, _figures(experiment, ids))
 
@@ -278,6 +308,7 @@ def _tested(experiment: Experiment, baseline: str | None, options: Reporting) ->
     per_query = per_query.select("run", "query_id", *measures)
     found: Tested = {"summary": columns_of(summarize(per_query)), "ranks": None, "pairs": None, "against": None}
     if len(systems) > 1 and per_query["query_id"].n_unique() > 1:
+        LOG.info("comparing %d systems", len(systems))
         missing = options["missing"]
         found["ranks"] = columns_of(ranks(per_query, measures, missing=missing))
         of_pairs = measures if len(systems) <= MOST_PAIRED else measures[:1]
@@ -337,6 +368,7 @@ def _slices(
     if attributes is None:
         return []
     for name in attributes.columns[1:]:
+        LOG.info("comparing the slices by %s", plain(name))
         by = attributes.select("query_id", name)
         of_one: Slice = {
             "attribute": name,

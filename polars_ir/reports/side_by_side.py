@@ -10,7 +10,7 @@ import polars as pl
 from polars_ir.errors import OptionError
 from polars_ir.language.names import Measures
 from polars_ir.language.options import options_of, public
-from polars_ir.reports.content import Content, Rankings
+from polars_ir.reports.content import Content, Made, Rankings
 from polars_ir.reports.experiment import Experiment
 from polars_ir.reports.rankings import documents_of
 from polars_ir.reports.report import Report, reported
@@ -99,5 +99,6 @@ def side_by_side(
     )
     shown_documents = documents_of(explained, shown, documents, depth)
     rankings: Rankings = {"measure": measured.name, "depth": depth, "queries": [id], **shown_documents}
-    content: Content = {**made.content, "rankings": rankings, "made": {**made.content["made"], "python": call}}
+    described: Made = {**made.content["made"], "python": call}
+    content: Content = {**made.content, "date": None, "rankings": rankings, "made": described}
     return Report(content, made.figures)

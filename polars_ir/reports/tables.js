@@ -17,8 +17,16 @@ function h(tag, attributes = {}, ...children) {
 /** The most characters of a name or an id that are shown. */
 const LONGEST = 2000;
 
+/** Characters that end a line, hide others or turn their order round. */
+const UNSEEN = /[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** A text in which such characters are seen, as in JSON. */
+const seen = (text) => text.replace(UNSEEN, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+const cut = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST / 2)}\u2026${text.slice(-LONGEST / 2)}` : text);
+
 /** A name or an id, of which an empty one is in quotes, and a longer one is shown by its ends. */
-const shown = (text) => (text === "" ? '""' : text.length > LONGEST ? `${text.slice(0, LONGEST / 2)}\u2026${text.slice(-LONGEST / 2)}` : text);
+const shown = (text) => (text === "" ? '""' : seen(cut(text)));
 
 /** Text of the data, whose direction does not reach beyond it. */
 const isolated = (text, attributes = {}) => h("bdi", attributes, shown(String(text)));
@@ -103,11 +111,22 @@ function ranges(rows, signed) {
   return (row) => (isNumber(row?.low) ? text(row, places) : "\u2013");
 }
 
+/** A screen on which few columns have room. */
+const narrow = matchMedia("(max-width: 40rem)");
+
+/** The columns in their order: on a narrow screen those that are `vital` follow the first. */
+function arranged(columns) {
+  if (!narrow.matches) return columns;
+  const [name, ...others] = columns;
+  return [name, ...others.filter((column) => column.vital), ...others.filter((column) => !column.vital)];
+}
+
 /**
  * A table of rows in their order, which its headings change. A column has a `label`, a `cell` and, if rows can be sorted
- * by it, a `value`; it may have `falls`, true where the first click puts the largest first.
+ * by it, a `value`; it may have `falls`, true where the first click puts the largest first, and be `vital`.
  */
-function table(columns, rows, { caption, sort, onsort, row = () => ({}), ...attributes }) {
+function table(all, rows, { caption, sort, onsort, row = () => ({}), ...attributes }) {
+  const columns = arranged(all);
   const by = sort && columns.find((column) => column.key === sort.key);
   const heading = (column) => {
     const state = by === column ? (sort.falls ? "descending" : "ascending") : null;
@@ -134,8 +153,28 @@ function sortedBy(rows, value, falls) {
   return keyed.map(([, row]) => row);
 }
 
-/** A table that is scrolled where it is wider than the page, also with the keyboard. */
-const wide = (label, ...table) => h("div", { class: "wide", role: "region", tabindex: 0, "aria-label": label }, ...table);
+/** A table that is scrolled where it is wider than the page, also with the keyboard, and a line that says so. */
+function wide(label, ...table) {
+  const region = h("div", { class: "wide", role: "region", tabindex: 0, "aria-label": label }, ...table);
+  return [region, cueOf(region)];
+}
+
+/** A line that tells how many columns of a table are beyond an end of what is seen of it; the end itself fades. */
+function cueOf(region) {
+  const cue = h("p", { class: "note cue", hidden: true });
+  const look = () => {
+    const { left, right } = region.getBoundingClientRect();
+    const ends = [...region.querySelectorAll("thead th")].map((heading) => heading.getBoundingClientRect());
+    const later = ends.filter((end) => end.right > right + 1).length, earlier = ends.filter((end) => end.left < left - 1).length;
+    region.classList.toggle("continues", later > 0);
+    cue.hidden = region.scrollWidth <= region.clientWidth + 1;
+    cue.textContent = later ? `${counted(later, "column")} to the right \u2192` : earlier ? `\u2190 ${counted(earlier, "column")} to the left` : "";
+  };
+  region.addEventListener("scroll", look);
+  new ResizeObserver(look).observe(region);
+  new MutationObserver(look).observe(region, { childList: true });
+  return cue;
+}
 
 /** Rows in the order that the headings of their table say. */
 function inOrder(rows, columns, sort) {

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import polars_ir as ir
+from polars_ir.errors import printable
 
 pytestmark = pytest.mark.whole("it starts a browser")
 
@@ -62,7 +63,7 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """A report in the browser; whatever the page asks for, complains of or shows in a dialog fails the test."""
     noticed: list[str] = []
 
-    def open_page(report: Any, width: int = 1280, charts: str = "#spread", **options: Any) -> Any:
+    def open_page(report: Any, width: int = 1280, charts: str = "#spread", address: str = "", **options: Any) -> Any:
         path = tmp_path / "report.html"
         report.write(path)
         options = {"viewport": {"width": width, "height": 900}, "reduced_motion": "reduce", **options}
@@ -70,8 +71,8 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
         page.on("console", lambda message: noticed.append(message.text))
         page.on("pageerror", lambda error: noticed.append(str(error)))
         page.on("dialog", lambda dialog: noticed.append(dialog.message))
-        page.on("request", lambda request: request.url == path.as_uri() or noticed.append(request.url))
-        page.goto(path.as_uri())
+        page.on("request", lambda request: request.url.split("#")[0] == path.as_uri() or noticed.append(request.url))
+        page.goto(f"{path.as_uri()}{address}")
         page.wait_for_selector(f"{charts} svg")
         return page
 
@@ -143,6 +144,57 @@ def test_a_system_that_is_chosen_is_chosen_everywhere(opened, report):
     assert page.locator("#query-heading").inner_text() == column(page, 1)[0]
 
 
+def test_an_address_opens_what_was_chosen_when_it_was_sent(opened, report):
+    page = opened(report)
+    assert "#" not in page.url
+    page.select_option("#measure", label="RR")
+    page.select_option("#system", label="tfidf")
+    page.select_option("#filter", "lost")
+    page.select_option("#slice", '["category","files"]')
+    page.fill("#search", "file")
+    open_query(page.locator("#queries-table tbody tr").nth(1))
+    page.wait_for_url("**query=**")
+    heading, address = page.locator("#query-heading").inner_text(), page.evaluate("location.hash")
+    again = opened(report, address=address)
+    assert again.locator("#query-heading").inner_text() == heading
+    for id in ("measure", "system", "other", "filter", "slice", "search"):
+        assert again.locator(f"#{id}").input_value() == page.locator(f"#{id}").input_value(), id
+    assert again.locator("#found").inner_text() == page.locator("#found").inner_text()
+    again.keyboard.press("Escape")
+    again.wait_for_url(lambda url: "query=" not in url)
+    again.evaluate("location.hash = '#query=q02&system=bm52'")
+    again.wait_for_selector("dialog[open]")
+    assert again.locator("#query-heading").inner_text() == "q02"
+    assert again.locator("#unknown").inner_text() == "The address asks for what this report does not have: bm52."
+    assert again.locator("#measure").input_value() == "0"
+
+
+def test_a_narrow_screen_has_difference_and_p_first_and_tells_what_is_beyond_it(opened, report):
+    page = opened(report, 390)
+    headings = page.locator("#systems-table thead th").all_inner_texts()
+    assert [" ".join(heading.split()) for heading in headings[:3]] == ["System", "Difference from bm25", "p, corrected"]
+    p = page.locator("#systems-table thead th").nth(2).bounding_box()
+    assert p["x"] + p["width"] <= 390
+    cue = page.locator("#systems-table .cue")
+    assert cue.inner_text().endswith("columns to the right \u2192")
+    page.locator("#systems-table .wide").evaluate("table => table.scrollTo(table.scrollWidth, 0)")
+    page.locator("#systems-table .cue", has_text="to the left").wait_for()
+    wide = opened(report)
+    assert not wide.locator("#systems-table .cue").is_visible()
+    assert wide.locator("#systems-table thead th").nth(1).inner_text().startswith("Rank")
+
+
+def test_a_list_of_relevant_documents_is_told_once(opened):
+    qrels = PYDOCS.qrels.filter(pl.col("relevance") > 0)
+    page = opened(ir.report(PYDOCS.runs, qrels, ["nDCG@10"]))
+    assert page.locator("#findings").inner_text().count("list relevant documents and no others") == 1
+    assert "unjudged" not in page.locator("#queries").inner_text()
+    assert page.locator("#filter option[value=unjudged]").count() == 0
+    open_query(page.locator("#queries-table tbody tr").first)
+    assert "not listed" in page.locator(".sides").inner_text()
+    assert "not judged" not in page.locator(".sides").inner_text()
+
+
 def test_slices_are_drawn_and_choose_their_queries(opened, report):
     page = opened(report)
     drawn = page.locator("#slices .slice")
@@ -161,19 +213,23 @@ def test_slices_are_drawn_and_choose_their_queries(opened, report):
     assert page.locator("#system").input_value() == "2"
 
 
-def test_slices_have_the_sign_of_the_pair(opened):
-    by = PYDOCS.queries.select("query_id", "category")
-    page = opened(ir.report(PYDOCS.runs, PYDOCS.qrels, ["nDCG@10"], baseline="tfidf", by=by))
+def test_slices_have_the_sign_of_the_pair_and_the_worst_are_beyond_chance(opened):
     per_query = ir.evaluate(PYDOCS.runs, PYDOCS.qrels, "nDCG@10")
-    compared = ir.compare(per_query, baseline="tfidf", by=by).filter(run="bm25").sort("category")["difference"]
-    worst = ir.worst_slices(per_query, by, baseline="tfidf").filter(run="bm25").sort("value")["difference"]
-    for number, wanted in ((5, compared), (7, worst)):
-        shown = column(page, number, "slices")
-        assert shown == [f"{figure:+.4f}".replace("-", "\N{MINUS SIGN}") for figure in wanted]
-    page.select_option("#system", label="tfidf")
-    for number, wanted in ((5, compared), (7, worst)):
-        shown = column(page, number, "slices")
-        assert shown == [f"{-figure:+.4f}".replace("-", "\N{MINUS SIGN}") for figure in wanted]
+    both = per_query.pivot("run", index="query_id", values="nDCG@10").sort(pl.col("bm25") - pl.col("tfidf"), "query_id")
+    by = both.select("query_id", kind=pl.Series(["a"] * 20 + ["b", "c"] * 38))
+    page = opened(ir.report(PYDOCS.runs, PYDOCS.qrels, ["nDCG@10"], baseline="tfidf", by=by))
+    compared = ir.compare(per_query, baseline="tfidf", by=by).filter(run="bm25").sort("kind")["difference"]
+    worst = ir.worst_slices(per_query, by, baseline="tfidf").filter(run="bm25").sort("value")
+    beyond = [row["difference"] if row["significant"] else None for row in worst.iter_rows(named=True)]
+    assert 0 < len([figure for figure in beyond if figure is not None]) < 3
+    for system, sign in (("bm25", 1), ("tfidf", -1)):
+        page.select_option("#system", label=system)
+        for number, wanted in ((5, compared), (7, beyond)):
+            shown = ["\u2013" if figure is None else f"{sign * figure:+.4f}" for figure in wanted]
+            assert column(page, number, "slices") == [text.replace("-", "\N{MINUS SIGN}") for text in shown]
+    of_category = PYDOCS.queries.select("query_id", "category")
+    plain = opened(ir.report(PYDOCS.runs, PYDOCS.qrels, ["nDCG@10"], by=of_category))
+    assert plain.locator("#slices-tables thead th").count() == 6
 
 
 def test_the_keyboard_does_it_all(opened, report):
@@ -211,7 +267,7 @@ def test_rankings_stand_side_by_side(opened, report):
 def test_a_document_further_down_than_is_looked_up_is_not_called_absent(opened):
     documents = [f"d{place}" for place in range(150)]
     runs = {"a": {"q": documents, "r": ["d1"]}, "b": {"q": documents[::-1], "r": ["d2", "d1"]}}
-    page = opened(ir.report(runs, {"q": {"d3": 1}, "r": {"d1": 1}}, ["nDCG@10"]))
+    page = opened(ir.report(runs, {"q": {"d3": 1, "x": 0}, "r": {"d1": 1}}, ["nDCG@10"]))
     open_query(page.locator("#queries-table tbody tr", has_text="q"))
     first = page.locator(".sides > div").first.locator("ol .remarks").all_inner_texts()
     assert first[0] == "not judged, not among the first 100 of b"
@@ -254,12 +310,12 @@ def test_hostile_texts_change_nothing(opened):
     slices = pl.DataFrame({"query_id": queries, HOSTILE[1]: [HOSTILE[n % 2] for n in range(len(queries))]})
     report = ir.report(runs, qrels, ["RR"], queries=texts, documents=documents, by=slices)
     page = opened(report)
-    assert set(page.locator("#systems-table bdi").all_text_contents()) >= set(HOSTILE)
+    assert set(page.locator("#systems-table bdi").all_text_contents()) >= set(map(printable, HOSTILE))
     for query in range(len(queries)):
         open_query(page.locator("#queries-table tbody tr").nth(query))
         heading = page.locator("#query-heading").text_content()
         assert len(heading) < 3000
-        assert any(query.startswith(heading[:900]) for query in queries)
+        assert any(printable(query).startswith(heading[:900]) for query in queries)
         page.keyboard.press("Escape")
     assert page.locator("script").count() == 1
     assert page.locator("img, a[href^=javascript]").count() == 0

@@ -2,9 +2,10 @@
 
 import json
 import re
+import sys
 import zlib
 from base64 import b64decode, b64encode
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 
 import numpy as np
@@ -77,9 +78,11 @@ def test_the_first_measure_is_drawn_at_its_cutoffs():
     for k in (3, 100):
         assert drawn.filter(k=k).select("run", "mean").sort("run").rows() == wanted.select("run", f"nDCG@{k}").rows()
     of_five = ir.report(*small(), ["AP"]).content["cutoffs"]
-    assert (of_five["measure"], sorted(set(of_five["rows"]["k"]))) == ("AP", [1, 3])  # rankings end at 5
+    assert (of_five["measure"], sorted(set(of_five["rows"]["k"]))) == ("AP", [1, 3, 5])  # the end of the rankings
+    beyond = ir.report(*small(), ["nDCG@20"]).content["cutoffs"]["rows"]["k"]
+    assert sorted(set(beyond)) == [1, 3, 5, 20]
     assert ir.report(*small(), ["bpref"]).content["cutoffs"] is None
-    assert ir.report({"q": ["d1", "d2"]}, {"q": {"d1": 1}}, ["RR"]).content["cutoffs"] is None
+    assert ir.report({"q": ["d1"]}, {"q": {"d1": 1}}, ["RR"]).content["cutoffs"] is None
 
 
 def test_rankings_of_the_page_are_those_of_explain():
@@ -363,6 +366,8 @@ def test_judgments_of_subtopics_are_reported():
             "queries has no column 'topics'; it has 'query_id', 'topic'. Did you mean 'topic'?",
         ),
         ({"n_queries": -1}, "n_queries must be"),
+        ({"title": " "}, "title must be a text, or None for that of every report; got ' '."),
+        ({"date": "27/11/2026"}, "date must be a date, as '2026-11-27' or of `datetime`; got '27/11/2026'."),
         ({"measures": ["nDGC@10"]}, "nDGC"),
         ({"measures": [ir.rank.max().cast(pl.String).alias("deepest")]}, "the measure 'deepest' must be a number"),
     ],
@@ -418,6 +423,64 @@ def test_the_shell_writes_the_page_and_prints_the_answer(tmp_path, capsys, monke
         assert main(["report", *files]) == 0
     assert capsys.readouterr().out.endswith("\nThe page is report.html.\n")
     assert json.loads(read(target.read_text(encoding="utf-8"), "content"))["measures"][0]["name"] == "nDCG@10"
+
+
+def test_a_dated_report_is_the_same_file_whenever_it_is_made(tmp_path, capsys):
+    runs, qrels = small(40)
+    pages = []
+    for day in ("2026-11-20", date(2026, 11, 20), datetime(2026, 11, 20, 13, tzinfo=UTC)):
+        ir.report(runs, qrels, ["RR"], title="Every <night>", date=day).write(tmp_path / "page.html")
+        pages.append((tmp_path / "page.html").read_bytes())
+    assert pages[0] == pages[1] == pages[2]
+    content = json.loads(read(pages[0].decode(), "content"))
+    assert (content["title"], content["date"]) == ("Every <night>", "2026-11-20")
+    assert content["made"]["python"].endswith("['RR'], title='Every <night>', date='2026-11-20')")
+    undated = ir.report(runs, qrels, ["RR"])
+    assert abs(date.fromisoformat(undated.content["date"]) - date.today()) <= timedelta(days=1)  # noqa: DTZ011
+    assert "date=" not in undated.content["made"]["python"]
+    assert f"- {undated.content['date']}\n" in undated.markdown()
+    ir.write_qrels(qrels, tmp_path / "qrels.txt")
+    ir.write_run(runs["a"], tmp_path / "a.run")
+    files = [str(tmp_path / name) for name in ("qrels.txt", "a.run")]
+    options = ["-m", "RR", "--title", "T", "--date", "2026-11-20", "-o", str(tmp_path / "page.html")]
+    assert main(["report", *files, *options]) == 0
+    of_shell = json.loads(read((tmp_path / "page.html").read_text(encoding="utf-8"), "content"))
+    assert (of_shell["title"], of_shell["date"]) == ("T", "2026-11-20")
+    assert capsys.readouterr().err == ""
+
+
+def test_a_terminal_sees_the_steps_of_a_report_and_nothing_of_them_stays(tmp_path, capsys, monkeypatch):
+    runs, qrels = small()
+    ir.write_qrels(qrels, tmp_path / "qrels.txt")
+    for name, run in runs.items():
+        ir.write_run(run, tmp_path / f"{name}.run")
+    files = [str(tmp_path / name) for name in ("qrels.txt", "a.run", "b.run")]
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main(["report", *files, "-m", "RR", "--markdown"]) == 0
+    told = capsys.readouterr().err
+    assert "\r\x1b[Kcomparing 2 systems ..." in told
+    assert told.endswith("\r\x1b[K")
+    assert "\n" not in told[told.index("evaluating") :]
+
+
+def test_only_slices_that_lose_beyond_chance_are_called_the_worst():
+    assert "The worst slices" not in REPORT.markdown()
+    figures = {f"q{i}": 0.9 - (i % 4 == 0) * 0.8 + i % 3 / 50 for i in range(40)}
+    runs = {
+        name: {q: ["d1"] if i % 4 or name == "b" else ["x"] * 1 for i, q in enumerate(figures)} for name in ("a", "b")
+    }
+    qrels = {q: {"d1": 1} for q in figures}
+    by = pl.DataFrame({"query_id": list(figures), "kind": ["lost" if i % 4 == 0 else "found" for i in range(40)]})
+    comment = ir.report(runs, qrels, ["RR"], by=by).markdown()
+    assert "<code>kind&#58; lost</code>" in comment or "<code>kind</code>: <code>lost</code>" in comment
+    assert "<code>found</code>" not in comment
+
+
+def test_judgments_without_a_grade_of_0_are_known():
+    runs, qrels = small()
+    assert not ir.report(runs, qrels, ["RR"]).content["doubts"]["only_relevant"]
+    listed = {query: {"d0": 2, "d1": 1} for query in qrels}
+    assert ir.report(runs, listed, ["RR"]).content["doubts"]["only_relevant"]
 
 
 def test_the_gate_writes_a_change_as_a_page(tmp_path, capsys):

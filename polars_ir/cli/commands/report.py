@@ -22,7 +22,7 @@ from polars_ir.cli.inputs import (
     run_of,
     systems_of,
 )
-from polars_ir.cli.output import say
+from polars_ir.cli.output import say, told_on_the_way
 from polars_ir.errors import OptionError
 from polars_ir.files.finding.copies import STDIN
 from polars_ir.files.finding.sources import resolve
@@ -53,13 +53,17 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     documents = read_one_table(options.documents, **limits) if options.documents else None
     qrels = judgments_of(options)
     runs = systems_of(options.runs, partial(run_of, format=options.format, **limits))
-    how: Any = {name: getattr(options, name) for name in ("baseline", "by", "n_queries", *options_of(Reporting))}
+    how: Any = {
+        name: getattr(options, name)
+        for name in ("baseline", "by", "n_queries", "title", "date", *options_of(Reporting))
+    }
     runs, qrels = alike(runs, qrels)
     how["exclude"] = excluded_of(options)
     if isinstance(how["exclude"], pl.DataFrame):
         runs, how["exclude"] = alike(runs, how["exclude"])
         runs, qrels = alike(runs, qrels)
-    made = report(runs, qrels, options.measure, documents=documents, queries=queries, **how)
+    with told_on_the_way():
+        made = report(runs, qrels, options.measure, documents=documents, queries=queries, **how)
     with_origin(made, options, _files(options), target)
     made.content["made"]["python"] = "\n".join(_python(made, options, runs))
     if target is not None:
