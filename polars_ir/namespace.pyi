@@ -764,6 +764,8 @@ class IRNamespace(Generic[_FrameT_co]):
         queries: Any = None,
         by: Any = None,
         n_queries: int = 200,
+        title: str | None = None,
+        date: str | date | None = None,
         **options: Unpack[Reporting],
     ) -> Report:
         """The report of an experiment: a page that answers who is first, what to doubt, and what happened in each query."""
