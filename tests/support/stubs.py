@@ -53,6 +53,7 @@ WRITABLE: Mapping[Role, tuple[str, ...]]
 #: What the functions of stubs name, by the module that it is imported from; libraries by their short names.
 NAMED = {
     "collections.abc": "Callable, Iterable, Mapping, Sequence",
+    "datetime": "date",
     "types": "ModuleType",
     "typing": "Any, Generic, Literal, TypeVar, Unpack, overload",
     "altair": "alt",
