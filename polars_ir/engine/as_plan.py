@@ -135,8 +135,7 @@ def _judgments(qrels: CanonicalFrame, needs: Needs, run: CanonicalFrame) -> pl.L
     if not run.eager:
         judgments = judgments.with_columns(pl.col("relevance").count().over(rankings).alias(JUDGED))
     if not needs.columns.issubset(RELATION):
-        rows = judgments.collect(engine="in-memory") if qrels.eager else judgments
-        judgments = needs.with_derived(rows, "judgments", keys=qrels.keys)
+        judgments = needs.with_derived(qrels.computed(judgments), "judgments", keys=qrels.keys)
     if qrels.eager:
         return judgments
     repeated = (pl.len().over([*qrels.document, *qrels.per]) > 1) & ~nothing_judged()

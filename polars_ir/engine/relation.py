@@ -281,6 +281,11 @@ RELATIONS: Mapping[str, Callable[[Any, Any, Sequence[ResolvedMeasure], Needs], t
 }
 
 
+def checked_result(pair: RunAndQrels, plan: pl.LazyFrame) -> pl.DataFrame | pl.LazyFrame:
+    """The result of a plan over rows in memory, as `collect_checked` has it; that of a LazyFrame stays a plan."""
+    return collect_checked(pair, plan) if pair.run.eager else plan
+
+
 def collect_checked(pair: RunAndQrels, result: pl.LazyFrame) -> pl.DataFrame:
     """The result of a plan; invalid rows become an error, which shows those in memory."""
     small = pair.run.eager and pair.rows < tuning.TUNING.streaming_rows

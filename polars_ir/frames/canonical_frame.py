@@ -8,6 +8,7 @@ from typing import Literal, cast
 
 import polars as pl
 
+from polars_ir.errors import InputTypeError
 from polars_ir.frames.kinds import Frame, collected, give_back
 from polars_ir.frames.roles import KEYS
 from polars_ir.frames.rules import (
@@ -101,6 +102,15 @@ class CanonicalFrame:
         """The table with other rows, or other dtypes, of its canonical columns."""
         dtypes = frame.collect_schema()
         return replace(self, sources=((frame, {column: pl.col(column) for column in dtypes}),), dtypes=dtypes)
+
+    def computed(self, plan: pl.LazyFrame, engine: Literal["in-memory", "streaming"] = "in-memory") -> Frame:
+        """Rows made of the table: in memory where its own are, else their plan."""
+        return plan.collect(engine=engine) if self.eager else plan
+
+    def check_in_memory(self, what: str) -> None:
+        """Raise an `InputTypeError` for a plan, where `what`, a function, needs the rows."""
+        if not self.eager:
+            raise InputTypeError.lazy(what)
 
     def cast(self, role: str, dtype: pl.DataType) -> CanonicalFrame:
         """The table with a column of another dtype."""

@@ -37,7 +37,7 @@ class Catalogue:
         """The users and items of the history, each pair once."""
         if self.history is None:
             return pl.LazyFrame(schema={"query_id": pl.Null, "doc_id": pl.Null})
-        return _kept(self.history.select("query_id", "doc_id").unique(), self.history)
+        return self.history.computed(self.history.select("query_id", "doc_id").unique(), "streaming").lazy()
 
     @cached_property
     def users(self) -> pl.LazyFrame:
@@ -46,17 +46,14 @@ class Catalogue:
             return pl.LazyFrame(schema={"doc_id": pl.Null, USERS: pl.Int64})
         # Half the time of counting distinct pairs, and less memory.
         n = pl.col("query_id").n_unique().cast(pl.Int64).alias(USERS)
-        return _kept(self.history.select("doc_id", "query_id").group_by("doc_id").agg(n), self.history)
+        return self.history.computed(
+            self.history.select("doc_id", "query_id").group_by("doc_id").agg(n), "streaming"
+        ).lazy()
 
     @cached_property
     def ids(self) -> pl.LazyFrame:
         """The items of the catalogue: those given, else those of the history; each once."""
         return self.users.select("doc_id") if self.items is None else self.items.select("doc_id")
-
-
-def _kept(plan: pl.LazyFrame, table: CanonicalFrame) -> pl.LazyFrame:
-    """The result of a plan over a table, made once where it is in memory."""
-    return plan.collect(engine="streaming").lazy() if table.eager else plan
 
 
 def _as_in(run: CanonicalFrame, table: CanonicalFrame) -> CanonicalFrame:
@@ -68,7 +65,7 @@ def _as_in(run: CanonicalFrame, table: CanonicalFrame) -> CanonicalFrame:
         if own.is_integer() != others.is_integer() and not (_holds_none(run, role) or _holds_none(table, role)):
             raise DtypeError.different_ids(run.names[role], own, name, others, of=table.about)
         rows = table.all_columns().with_columns(pl.col(role).cast(own, strict=False))
-        table = table.with_frame(rows.collect(engine="in-memory") if table.eager else rows)
+        table = table.with_frame(table.computed(rows))
     return table
 
 

@@ -120,7 +120,7 @@ def hashes_of(judgments: CanonicalFrame) -> Frame:
         number = pl.map_batches(read, _numbers, return_dtype=pl.UInt64, is_elementwise=True)
         rows = rows.with_columns(number.alias(JUDGED))
     hashes = rows.group_by(judgments.keys).agg(pl.col(JUDGED).sum())
-    return hashes.collect(engine="streaming") if judgments.eager else hashes
+    return judgments.computed(hashes, "streaming")
 
 
 def digest_of(judged: Frame, keys: Sequence[str]) -> pl.LazyFrame:

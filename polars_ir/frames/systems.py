@@ -172,5 +172,5 @@ def _spelt_alike(tables: Mapping[str, CanonicalFrame]) -> dict[str, CanonicalFra
         # A table may hold both.
         names = {name: other for name, other in names.items() if other != name and other not in table.columns}
         rows = table.all_columns().rename(names)
-        alike[system] = table.with_frame(rows.collect() if table.eager else rows) if names else table
+        alike[system] = table.with_frame(table.computed(rows)) if names else table
     return alike

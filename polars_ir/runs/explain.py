@@ -28,7 +28,7 @@ from polars_ir.language.words import place, relevant
 from polars_ir.runs import alternatives
 from polars_ir.runs.alternatives import DECIMALS, MEASURED, Frames
 from polars_ir.runs.options import Depth, Explaining, Showing
-from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
+from polars_ir.runs.pooled import warn_of_pooled_rows
 from polars_ir.runs.selection import selected
 
 #: The last rank of a truncated ranking.
@@ -124,7 +124,7 @@ def explain(
     if qrels is not None:
         # The whole run shows whether a column is of its documents.
         table = run_table(frames, check=False, by=keys)
-        warn_of_pooled(table, perhaps_pooled(table))
+        warn_of_pooled_rows(table)
     query = rows.columns[rows.columns.index("rank") - 1]
     rows = seen(rows, depth, measured).with_columns(lost=lost(depth, measured))
     return give_back(with_texts(rows, query, options).lazy(), run)

@@ -10,14 +10,14 @@ import polars as pl
 from polars_ir.engine.in_memory import RANKING
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.ranking import reordered
-from polars_ir.engine.relation import collect_checked, relate
+from polars_ir.engine.relation import checked_result, relate
 from polars_ir.engine.run_and_qrels import align, of_systems
 from polars_ir.errors import ColumnError
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import keys_named, public
 from polars_ir.runs.options import Judging
-from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
+from polars_ir.runs.pooled import warn_of_pooled_rows
 from polars_ir.runs.selection import selected
 
 
@@ -73,8 +73,7 @@ def judge(
     ties, judged_only = options["ties"], options["judged_only"]
     keys = tuple(keys_named(by))
     pair = align(*selected(run, qrels, options, keys), per=judges, by=keys)
-    if pair.run.eager:
-        warn_of_pooled(pair.run, perhaps_pooled(pair.run))
+    warn_of_pooled_rows(pair.run)
     needs = Needs(per=judges, ties=ties, unjudged=unjudged, judged_only=judged_only, by=keys)
     relation = of_systems(reordered(relate(pair, needs), pair.keys, ties), pair).drop(RANKING, strict=False)
     if keys:
@@ -86,4 +85,4 @@ def judge(
     relation = relation.drop(set(own.values()).difference(own), strict=False).rename(own)
     if pair.run.numbered:
         relation = relation.drop("doc_id")
-    return give_back(collect_checked(pair, relation) if pair.run.eager else relation, run)
+    return give_back(checked_result(pair, relation), run)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.engine.run_and_qrels import is_searched, search_duplicates, searched
 from polars_ir.errors import Code, DtypeError, Fix
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.table import run_table
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, column, count, or_none, public, truth
-from polars_ir.runs.rankings import ranked, returned
+from polars_ir.runs.rankings import ranked, returned, searched_run
 
 #: The step in which a document was found first.
 FOUND = "polars_ir: found"
@@ -80,11 +78,9 @@ def merge_calls(run: Table[FrameT], step: str = "step", *, k: int | None = None,
 
 def _of_calls(run: Table[FrameT], step: str) -> CanonicalFrame:
     """A run whose rankings are those of calls, each of which has a document once."""
-    table = run_table(run, by=(step,))
+    table = searched_run(run, by=(step,))
     dtype = table.dtypes[step]
     if not (dtype.is_integer() or dtype.is_temporal()):
         fix = Fix("Number the calls in their order, as in", Code(f"run.with_columns(pl.col({step!r}).cast(pl.Int64))"))
         raise DtypeError.of_column("run", step, "integers or times", dtype, fix)
-    if is_searched(table):
-        search_duplicates(table)
-    return table if table.eager else table.with_frame(searched(table.guarded().all_columns(), table))
+    return table

@@ -30,6 +30,12 @@ def told_of_pooled(
     return result, marks
 
 
+def warn_of_pooled_rows(run: CanonicalFrame) -> None:
+    """Warn of columns with several values in a ranking of a run in memory."""
+    if run.eager:
+        warn_of_pooled(run, perhaps_pooled(run))
+
+
 def perhaps_pooled(run: CanonicalFrame, read: Collection[str] = ()) -> list[str]:
     """Unread columns of a run that may distinguish rankings by their names, or as days."""
     taken = {*run.names, *read}

@@ -31,17 +31,17 @@ SEEN = "polars_ir: seen"
 LowerIsBetter = bool | Iterable[str]
 
 
-def checked_run(run: Any) -> CanonicalFrame:
-    """A run as a table, without duplicates as far as it is searched."""
-    table = run_table(run)
+def checked_run(run: Any, by: Sequence[str] = ()) -> CanonicalFrame:
+    """A run as a table, without duplicates as far as it is searched; `by` are keys of its rankings."""
+    table = run_table(run, by=by)
     if is_searched(table):
         search_duplicates(table)
     return table
 
 
-def searched_run(run: Any) -> CanonicalFrame:
+def searched_run(run: Any, by: Sequence[str] = ()) -> CanonicalFrame:
     """A run as a table, whose plan also fails for duplicates as far as it is searched."""
-    table = checked_run(run)
+    table = checked_run(run, by)
     return table if table.eager else table.with_frame(searched(table.guarded().all_columns(), table))
 
 

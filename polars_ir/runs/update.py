@@ -307,8 +307,7 @@ def _of_changed(
     judgments: Any = None
     if qrels:
         of_qrels = [name for name in qrels.columns if name in (*qrels.document, "relevance", *qrels.per, *read)]
-        judgments = qrels.select(*of_qrels).join(changed.lazy(), on=qrels.keys, how="semi")
-        judgments = judgments.collect(engine="in-memory") if qrels.eager else judgments
+        judgments = qrels.computed(qrels.select(*of_qrels).join(changed.lazy(), on=qrels.keys, how="semi"))
     with warnings.catch_warnings():
         # Rows of unchanged systems are left out.
         warnings.filterwarnings("ignore", "" if quiet else ".* answers fewer than half", IRWarning)

@@ -256,7 +256,7 @@ def _id(*columns: str) -> pl.Expr:
 def _by_document(qrels: CanonicalFrame) -> CanonicalFrame:
     """Judgments with each document once, with its highest grade."""
     rows = qrels.select(*qrels.document, "relevance").group_by(qrels.document).agg(pl.col("relevance").max())
-    return replace(qrels.with_frame(rows.collect(engine="in-memory") if qrels.eager else rows), per=())
+    return replace(qrels.with_frame(qrels.computed(rows)), per=())
 
 
 def _types(run: CanonicalFrame, qrels: CanonicalFrame) -> tuple[pl.LazyFrame, CanonicalFrame, CanonicalFrame]:

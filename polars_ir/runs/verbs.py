@@ -16,7 +16,7 @@ from polars_ir.frames.table import fitting, run_table, same_types
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, count, keys_named, one_of, public
 from polars_ir.language.words import text, total
-from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
+from polars_ir.runs.pooled import warn_of_pooled_rows
 from polars_ir.runs.rankings import checked_run, in_order, of_ranks, ranked, returned, searched_run
 
 #: How the scores of passages make that of their document.
@@ -121,8 +121,7 @@ def deduplicate(run: Table[FrameT], *, by: str | Sequence[str] | None = None) ->
     [('q', 'a', 3.0), ('q', 'b', 2.0)]
     """
     table = run_table(run, by=keys_named(by)).guarded()
-    if table.eager:
-        warn_of_pooled(table, perhaps_pooled(table))
+    warn_of_pooled_rows(table)
     others = [column for column in table.columns if column not in (*table.keys, "doc_id", "score")]
     falling = [*[False] * len(table.keys), True, True, *[False] * len(others)]
     rows = table.all_columns().sort(*table.keys, "score", text("doc_id"), *others, descending=falling)

@@ -14,7 +14,6 @@ import polars as pl
 from polars_ir.errors import (
     ColumnError,
     DataError,
-    InputTypeError,
     OptionError,
     check_systems,
     nearest,
@@ -262,8 +261,7 @@ def _rows(per_query: Any, measures: Any, keys: Sequence[str]) -> tuple[pl.DataFr
             says = f"names {key!r}; beside its queries and systems per_query has {quoted(others)}."
             raise ColumnError(says, about=option("by"), near=nearest(key, others))
     names = measures_of(table, measures, without=keys)
-    if not table.eager:
-        raise InputTypeError.lazy("ir.table")
+    table.check_in_memory("ir.table")
     rows = table.checked(*(null_rule(table, key) for key in keys)).collect()
     check_values("per_query", rows, {key: table.names[key] for key in table.keys})
     check_duplicates("per_query", rows, [*keys, *table.keys], table.names)

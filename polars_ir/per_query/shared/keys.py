@@ -18,7 +18,6 @@ from polars_ir.errors import (
     DataError,
     DtypeError,
     Fix,
-    InputTypeError,
     nearest,
     option,
     quoted,
@@ -106,8 +105,7 @@ def null_rule(table: CanonicalFrame, key: str) -> Rule:
 def with_systems(per_query: Any, name: str) -> pl.DataFrame:
     """The frame with the values of a column in place of its one system."""
     table = per_query_table(per_query)
-    if not table.eager:
-        raise InputTypeError.lazy("ir.compare")
+    table.check_in_memory("ir.compare")
     if not isinstance(name, str) or name not in table.columns:
         near = nearest(str(name), table.columns)
         raise ColumnError(f"names {name!r}; per_query has {quoted(table.columns)}.", about=option("systems"), near=near)

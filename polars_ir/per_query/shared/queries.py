@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 import polars.selectors as cs
 
-from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, OptionError
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, OptionError
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.kinds import aligned_series
 from polars_ir.frames.roles import PROVENANCE, note_of_structure
@@ -316,8 +316,7 @@ def _are_in_order(rows: pl.DataFrame, systems: Sequence[str]) -> bool:
 
 def _check_some(table: CanonicalFrame, what: str, *, several: bool) -> None:
     """Raise an error for a plan, or for no rows, where a function needs some; it may need `several` systems."""
-    if not table.eager:
-        raise InputTypeError.lazy(what)
+    table.check_in_memory(what)
     if several and "run" not in table.dtypes:
         raise ColumnError.one_system(what, table.columns)
     if not table.rows:
