@@ -97,13 +97,14 @@ TIED = (
 def labelled_relation(run: CanonicalFrame, needs: Needs) -> pl.LazyFrame:
     """The judged relation; without ids, and with ties in input order, equal scores keep the order of rows."""
     by_id = needs.ties != "input" and not run.numbered
-    rows = (run if by_id or run.eager else with_position(run)).all_columns()
+    rows, keys = run.all_columns(), [RANKING]
     if not run.eager:
+        rows, keys = (run if by_id else with_position(run)).all_columns(), run.keys
         wrong = wrong_run_row(run.keys) | wrong_grade(ungraded=True)
         rows = guard(rows, wrong, naming(BAD_RUN, run.by), key="query_id")
+        rows = guard(rows, pl.len().over(*run.keys, "doc_id") > 1, run.repeated, key="query_id")
     if needs.judged_only:
         left_out, rows = rows.filter(pl.col("relevance") < 0), rows.filter(pl.col("relevance") >= 0)
-    keys = [RANKING] if run.eager else run.keys
     if run.eager:
         relation = placed_rows(rows, run.keys, by_id=by_id)
     else:
@@ -116,8 +117,6 @@ def labelled_relation(run: CanonicalFrame, needs: Needs) -> pl.LazyFrame:
         ideal_rank=place("relevance").over(keys),
         judged_elsewhere=pl.when(pl.col("relevance").is_not_null().any().over(*run.by, "doc_id")).then(True),
     )
-    if not run.eager:
-        relation = guard(relation, pl.len().over(*run.keys, "doc_id") > 1, run.repeated, key="query_id")
     whole = needs.unjudged or "judged_elsewhere" in needs.columns
     others = [column for column in run.columns if column not in (*run.keys, "doc_id", "score", "relevance")]
     if run.numbered and needs.ties == "doc_id":

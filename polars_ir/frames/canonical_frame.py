@@ -12,6 +12,7 @@ from polars_ir.errors import InputTypeError
 from polars_ir.frames.kinds import Frame, collected, give_back
 from polars_ir.frames.roles import KEYS
 from polars_ir.frames.rules import (
+    BAD_QRELS,
     BAD_RUN,
     Rule,
     check_duplicates,
@@ -19,6 +20,7 @@ from polars_ir.frames.rules import (
     duplicates_of_a_plan,
     guard,
     naming,
+    wrong_qrels_row,
     wrong_run_row,
 )
 from polars_ir.frames.table_types import FrameT, Table
@@ -72,6 +74,11 @@ class CanonicalFrame:
     def engine(self) -> Literal["in-memory", "streaming"]:
         """Engine that collects a few of its rows: the rest of a LazyFrame must not be kept meanwhile."""
         return "in-memory" if self.eager else "streaming"
+
+    @property
+    def is_empty(self) -> bool:
+        """True of a table in memory without rows."""
+        return self.eager and not self.rows
 
     def select(self, *columns: str) -> pl.LazyFrame:
         """A plan for some of the columns, under their canonical names."""
@@ -131,12 +138,12 @@ class CanonicalFrame:
         return duplicates_of_a_plan(self.dtypes, [*self.names, *self.by])
 
     def guarded(self) -> CanonicalFrame:
-        """A run whose rows, where they are a plan's, are searched for null ids and scores."""
+        """A run or qrels whose rows, where they are a plan's, are searched for null ids, scores and grades."""
         if self.eager:
             return self
-        return self.with_frame(
-            guard(self.all_columns(), wrong_run_row(self.keys), naming(BAD_RUN, self.by), key="query_id")
-        )
+        of_run = wrong_run_row(self.keys), BAD_RUN
+        wrong, says = (wrong_qrels_row(self.keys), BAD_QRELS) if self.about == "qrels" else of_run
+        return self.with_frame(guard(self.all_columns(), wrong, naming(says, self.by), key="query_id"))
 
     def checked(self, *rules: Rule, rows: pl.LazyFrame | None = None, names: Mapping[str, str] = {}) -> pl.LazyFrame:
         """Rows of the table, or made of it, none of which may be invalid by some rules.

@@ -59,11 +59,14 @@ def systems_of_runs(tables: Mapping[str, CanonicalFrame], by: Sequence[str]) -> 
 
 def _of_one_system(system: str, table: CanonicalFrame) -> CanonicalFrame:
     """The run of a system without a column of it; a `ColumnError` for one that holds several, or is a plan."""
-    if "run" not in table.dtypes:
-        return table
-    if not table.eager or table.select("run").collect().n_unique() > 1:
-        raise ColumnError.systems_in_a_system(system, table.names["run"])
+    _check_one_system(system, table)
     return replace(table, dtypes={name: dtype for name, dtype in table.dtypes.items() if name != "run"})
+
+
+def _check_one_system(system: str, table: CanonicalFrame) -> None:
+    """Raise a `ColumnError` for several systems in the table of one, which a plan with such a column may hold."""
+    if "run" in table.dtypes and not (table.eager and table.select("run").collect().n_unique() < 2):
+        raise ColumnError.systems_in_a_system(system, table.names["run"])
 
 
 def _of_one_type(kind: str, tables: Mapping[str, CanonicalFrame], roles: Sequence[str]) -> CanonicalFrame:
@@ -79,14 +82,12 @@ def _of_one_type(kind: str, tables: Mapping[str, CanonicalFrame], roles: Sequenc
 
 def _with_ids_of_others(tables: Mapping[str, CanonicalFrame]) -> Mapping[str, CanonicalFrame]:
     """The tables, in which ids of a run without rows have the dtypes of another's: an empty dict has none."""
-    filled = [table for table in tables.values() if table.rows or not table.eager]
+    filled = [table for table in tables.values() if not table.is_empty]
     if not filled:
         return tables
     ids = [pl.col(role).cast(filled[0].dtypes[role]) for role in KEYS_OF_RUN]
     return {
-        system: table
-        if table.rows or not table.eager
-        else table.with_frame(table.all_columns().with_columns(ids).collect())
+        system: table.with_frame(table.all_columns().with_columns(ids).collect()) if table.is_empty else table
         for system, table in tables.items()
     }
 
@@ -140,9 +141,8 @@ def systems_of_figures(tables: Mapping[str, CanonicalFrame]) -> Frame:
     columns = set()
     for system, table in tables.items():
         columns.add(frozenset(table.dtypes))
-        if "run" in table.dtypes and not (table.eager and table.select("run").collect().n_unique() < 2):
-            raise ColumnError.systems_in_a_system(system, table.names["run"])
-        if table.eager and not table.rows:
+        _check_one_system(system, table)
+        if table.is_empty:
             warn(f"has no row of system {system!r}, which is in no result.", about="per_query")
     if len(columns) > 1:
         tables = _spelt_alike(tables)

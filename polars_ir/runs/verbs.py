@@ -11,7 +11,7 @@ from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.engine.run_and_qrels import align
 from polars_ir.errors import ColumnError, OptionError, nearest, quoted
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.rules import BAD_QRELS, guard, wrong_qrels_row
+from polars_ir.frames.rules import guard
 from polars_ir.frames.table import fitting, run_table, same_types
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, count, keys_named, one_of, public
@@ -214,9 +214,7 @@ def condense(run: Table[FrameT], qrels: Any) -> FrameT:
     table, judgments = pair.run.guarded(), pair.qrels
     if judgments is None:
         raise OptionError("must be the judgments; got None.", about="qrels")
-    grades = judgments.select("relevance", *DOCUMENT)
-    if not judgments.eager:
-        grades = guard(grades, wrong_qrels_row(), BAD_QRELS)
+    grades = judgments.guarded().select("relevance", *DOCUMENT)
     rows = table.all_columns().join(grades.filter(pl.col("relevance") >= 0), on=DOCUMENT, how="semi")
     return returned(in_order(rows, table.keys), table, run)
 
