@@ -28,20 +28,22 @@ from polars_ir.per_query.shared.verdicts import check_correction, tested, with_t
 if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Draws
 
-#: Columns of the result after the slices. A terminal shows the first four and the last four.
+#: Columns of the result after the slices, the deciding ones first. A terminal shows the first four and the last four.
 SCHEMA = {
     **dict.fromkeys(["run", "baseline", "measure"], pl.String),
-    **dict.fromkeys(["difference", "mean", "baseline_mean", "relative_difference"], pl.Float64),
-    **dict.fromkeys(["simultaneous_low", "simultaneous_high", "statistic", "p"], pl.Float64),
-    **dict.fromkeys(["cohen_d", "cohen_d_low", "cohen_d_high"], pl.Float64),
+    **dict.fromkeys(["baseline_mean", "mean", "difference", "low", "high", "p_corrected"], pl.Float64),
+    "significant": pl.Boolean,
+    **dict.fromkeys(["statistic", "p", "cohen_d", "cohen_d_low", "cohen_d_high"], pl.Float64),
     **dict.fromkeys(["rank_biserial", "rank_biserial_low", "rank_biserial_high", "p_equivalent"], pl.Float64),
     "equivalent": pl.Boolean,
     "interval": pl.String,
-    **dict.fromkeys(["wins", "ties", "losses", "n_queries", "n_missing"], pl.UInt32),
+    **dict.fromkeys(["n_queries", "n_missing", "wins", "ties", "losses"], pl.UInt32),
     "note": pl.String,
-    **dict.fromkeys(["low", "high", "p_corrected"], pl.Float64),
-    "significant": pl.Boolean,
+    **dict.fromkeys(["relative_difference", "simultaneous_low", "simultaneous_high"], pl.Float64),
 }
+
+#: The note on a baseline that nobody named.
+BY_ALPHABET = "no baseline is named: it is the first of both by the alphabet"
 
 
 @public(Comparing)
@@ -59,25 +61,28 @@ def compare(
     bounds of `gate`, which allow for skewness), `"randomisation"` (Fisher's, exact if all ways are at most
     `resamples`), `"bootstrap"` (of t), and of all systems at once `"tukey"` (randomised HSD) and `"max-t"` (step-down);
     `"wilcoxon"` and `"sign"` ask for symmetry and for the median. `low` and `high` are the interval that goes with the
-    test, of one row by itself, and exclude 0 exactly where p <= alpha. Their rates of error on small samples are in
+    test, of one row alone, and exclude 0 exactly where `p` <= alpha; beside `p_corrected` belong the simultaneous ends,
+    which hold for all rows of the family. Their rates of error on small samples are in
     notebooks/evidence.md. A LazyFrame is read by moments, for `"t"` and `"auto"`: figures to within 1e-12 (ends of
     `cohen_d` 1e-9, of three million queries 1e-11).
 
     Parameters
     ----------
     baseline
-        The system that the others are compared with; None compares each with each.
+        The system that the others are compared with; None compares each with each, the second by the alphabet, or in
+        the dict, with the first.
     systems
         The column whose values are compared, in place of systems: with `"date"` and one system, days.
 
     Returns
     -------
     The kind of per_query
-        Columns of the slice, of the system, `baseline`, `measure`; `difference`, `mean`, `baseline_mean`,
-        `relative_difference` (by |baseline_mean|), `simultaneous_low`, `simultaneous_high` (Bonferroni's, of the
-        family), `statistic`, `p`, `cohen_d`, `rank_biserial` and their ends, `p_equivalent` (Float64), `equivalent`
-        (with a margin), `interval` (its kind), `wins`, `ties`, `losses`, `n_queries`, `n_missing` (UInt32), `note`
-        (why something is null), `low`, `high`, `p_corrected`, `significant`. Rows go by slice, measure and pair.
+        Columns of the slice, of the system, `baseline`, `measure`; `baseline_mean`, `mean`, `difference`, `low`,
+        `high`, `p_corrected` (Float64), `significant`; `statistic`, `p`, `cohen_d`, `rank_biserial` and their ends,
+        `p_equivalent` (Float64), `equivalent` (with a margin), `interval` (its kind), `n_queries`, `n_missing`, `wins`,
+        `ties`, `losses` (UInt32), `note` (why something is null or can not be significant, and a baseline that the
+        alphabet chose), `relative_difference` (by |baseline_mean|), `simultaneous_low`, `simultaneous_high`
+        (Bonferroni's, of the family). Rows go by slice, measure and pair.
 
     Raises
     ------
@@ -151,11 +156,12 @@ def compared_systems(
         resamples=draws.resamples if test.resampled else None,
         family=options["family"],
     ).rename({"run": scores.system})
-    if test.interval in ("auto", *OF_MEDIANS):
-        return found
-    told = pl.concat_str("note", pl.lit(OF_FEW), separator="; ", ignore_nulls=True)
-    few = pl.col("significant") & (pl.col("n_queries") <= FEW)
-    return found.with_columns(note=pl.when(few).then(told).otherwise("note"))
+    few = pl.col("significant") & (pl.col("n_queries") <= FEW) & (test.interval not in ("auto", *OF_MEDIANS))
+    told = ["note", pl.when(few).then(pl.lit(OF_FEW))]
+    if baseline is None and not isinstance(per_query, Mapping):
+        told.append(pl.lit(BY_ALPHABET))
+    note = pl.concat_str(told, separator="; ", ignore_nulls=True)
+    return found.with_columns(note=pl.when(note != "").then(note))
 
 
 def _together(slices: Sequence[Pairs], n_pairs: int, family: str, draws: Draws) -> list[float]:

@@ -37,6 +37,7 @@ from polars_ir.frames.table import per_query_table
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import canonical_name
 from polars_ir.language.options import any_number, check, each_once, not_negative, public
+from polars_ir.per_query.provenance import of_judgments
 from polars_ir.per_query.shared.drops import p_of_drops
 from polars_ir.per_query.shared.keys import check_one_type, keys_found, null_rule, parts_of
 from polars_ir.per_query.shared.measures import (
@@ -180,6 +181,7 @@ def judged_change(
         if not is_plan and may_repeat(table.select("query_id")):
             keys |= dict.fromkeys(keys_found(table, without=names))
     others = ["topic", "topic_id", PROVENANCE, *by, cluster if isinstance(cluster, str) else None]
+    others += of_judgments(after.columns)
     if is_plan:  # of which an error names the columns that may distinguish its rows
         perhaps = keys_perhaps(after.dtypes, [*after.keys, *names])
         others += [name for name in perhaps if before.dtypes.get(name) == after.dtypes[name]]

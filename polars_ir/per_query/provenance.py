@@ -109,6 +109,26 @@ def check_made_alike(table: CanonicalFrame, rows: pl.DataFrame, measures: Sequen
     return "; ".join(notes) or None
 
 
+def of_judgments(columns: Sequence[str]) -> list[str]:
+    """The columns of a per-query frame that show by what a query was judged, beside its provenance."""
+    counts = [name for name in columns if (column := column_of(name)) and column.info.name == "NumRel"]
+    return [name for name in (QUERY_HASH, *counts) if name in columns]
+
+
+def note_of_other_judgments(table: CanonicalFrame, rows: pl.LazyFrame) -> str | None:
+    """The note on queries that systems in memory were judged by differently, by hashes or numbers of relevant ones."""
+    others = [key for key in table.keys if key != "run"]
+    for name in of_judgments(table.columns):
+        judged = judged_of(pl.col(name)) if name == QUERY_HASH else pl.col(name)
+        of_query = rows.group_by(others).agg(judged.drop_nulls().n_unique().alias(name))
+        if several := of_query.filter(pl.col(name) > 1).collect().height:
+            queries = "1 query was" if several == 1 else f"{several:,} queries were"
+            return (
+                f"{queries} judged differently for different systems, by {name!r}: evaluate all by the same judgments"
+            )
+    return None
+
+
 def warn_of_several(table: CanonicalFrame, measures: Sequence[str]) -> None:
     """Warn of means over figures in memory that were made differently; other judgments may be those of a later day."""
     if not table.eager or PROVENANCE not in table.columns:

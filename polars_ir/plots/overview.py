@@ -79,7 +79,7 @@ def forest(
         of_parts = {heading: _intervals(of_part, systems.to_list(), title) for heading, of_part in rows.items()}
         panels.append(style.of_parts(of_parts))
     method = test.corrected(options["correction"])
-    lines = f"Lines are intervals of {1 - alpha:.0%}, thin ones of all comparisons together"
+    lines = f"Lines are intervals of {1 - alpha:.0%}, thick of one alone, thin of all comparisons together"
     below = f"{lines}; significant is p up to {alpha:g} ({method})."
     title = f"{names[0]}: difference from {style.shortened(baseline)}"
     title = title if len(names) == 1 else f"Differences from {style.shortened(baseline)}"

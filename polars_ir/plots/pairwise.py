@@ -97,6 +97,10 @@ def differences(
     test, alpha = TESTS[options["test"]], options["alpha"]
     options["interval"] = options["interval"] or test.interval_of_mean
     comparison = compare(frame, name, baseline=baseline, by=parts.columns or None, **options)
+    together = (test.of_all or options["correction"] is not None) and comparison.height > 1
+    if together:
+        # The interval beside a corrected p holds for all of them, too.
+        comparison = comparison.with_columns(low="simultaneous_low", high="simultaneous_high")
     scores = scores_of(frame, name, options, by=parts.columns or None, what="ir.plots.differences")
     if run is not None:
         scores.index(run, "run")
@@ -120,7 +124,8 @@ def differences(
     panels = [_bars_and_mean(of_run, row, y, single=len(rows) == 1) for of_run, row in zip(bars, rows, strict=True)]
     method = test.corrected(options["correction"])
     share = f"Each bar is the mean of up to {size} neighbouring queries." if size > 1 else ""
-    explanation = f"Line: mean difference with its interval of {1 - alpha:.0%}; p by {method}"
+    of_all = " of all comparisons" if together else ""
+    explanation = f"Line: mean difference with its interval of {1 - alpha:.0%}{of_all}; p by {method}"
     lacking = style.on_missing(comparison.select(pl.max("n_missing")).item(), options["missing"])
     title = _title(name, baseline, rows, explanation, share, lacking)
     return style.side_by_side(panels, title, columns=columns)

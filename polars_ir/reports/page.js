@@ -130,7 +130,7 @@ function systemColumns() {
   );
   if (content.pairs) columns.push(
     { ...column("difference", ["Difference from ", named(systems.indexOf(reference()))], (row) => row.compared.difference, { signed: true, kind: tone }), vital: true },
-    { key: "low", label: "95 % interval", figure: true, cell: quiet((row) => ofDifference(row.compared)) },
+    { key: "low", label: "simultaneous 95 %", figure: true, cell: quiet((row) => ofDifference(row.compared)) },
     { key: "p", label: "p, corrected", figure: true, vital: true, value: (row) => row.compared.p_corrected, cell: (row) => pCell(row.compared, ofP) },
     { key: "wins", label: "Better / equal / worse", figure: true, falls: true, value: (row) => row.compared.wins, cell: (row) => h("td", { class: "figure" }, outcomes(row)) },
   );
@@ -284,7 +284,7 @@ function showPair() {
   const names = [isolated(systems[state.a]), " against ", isolated(systems[state.b]), ` by ${shown(measureName())}: `];
   if (!row) return fill("pair", names, "not compared.");
   const p = row.p_corrected == null ? row.note ?? "not tested" : `p ${pText(row.p_corrected, decimalsOfP([row])).replace(/^(?=\.)/, "= ")} corrected, ${row.significant ? "beyond chance" : "not beyond chance"}`;
-  fill("pair", names, `${number(row.difference, 4, true)} (95 % interval ${ranges([row], true)(row)}; ${p}); better in ${whole(row.wins)}, equal in ${whole(row.ties)}, worse in ${whole(row.losses)} of ${counted(row.n_queries, "query", "queries")}.`);
+  fill("pair", names, `${number(row.difference, 4, true)} (simultaneous 95 % interval ${ranges([row], true)(row)}; ${p}); better in ${whole(row.wins)}, equal in ${whole(row.ties)}, worse in ${whole(row.losses)} of ${counted(row.n_queries, "query", "queries")}.`);
 }
 
 function showMade() {

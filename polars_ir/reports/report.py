@@ -28,7 +28,7 @@ from polars_ir.frames.roles import required
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.names import Measures, column_of, is_cost
 from polars_ir.language.options import Value, check, options_of, or_none, public, whole
-from polars_ir.per_query.compare import compare
+from polars_ir.per_query.compare import BY_ALPHABET, compare
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.ranks import ranks
 from polars_ir.per_query.shared.attributes import check_types
@@ -60,10 +60,14 @@ MOST_PAIRED = 10
 #: What a title can be.
 TITLE: Value[Any] = Value("a text", lambda given: isinstance(given, str) and bool(given.strip()))
 
-#: The columns of comparisons that are shown.
-COMPARED = [
-    *("run", "baseline", "measure", "difference", "low", "high", "p", "p_corrected", "significant"),
-    *("wins", "ties", "losses", "n_queries", "n_missing", "note"),
+#: The columns of comparisons that are shown; the interval beside a corrected p is of all comparisons, too.
+COMPARED: list[str | pl.Expr] = [
+    *("run", "baseline", "measure", "difference"),
+    pl.col("simultaneous_low").alias("low"),
+    pl.col("simultaneous_high").alias("high"),
+    *("p", "p_corrected", "significant", "wins", "ties", "losses", "n_queries", "n_missing"),
+    # A pair is shown from either side.
+    pl.col("note").str.strip_suffix(BY_ALPHABET).str.strip_suffix("; ").replace("", None),
 ]
 
 

@@ -375,7 +375,7 @@ def test_systems_are_compared_by_their_figures(gating, folder, capsys):
     assert main(arguments) == 0
     header, row = capsys.readouterr().out.splitlines()
     assert header.split("\t") == wanted.columns
-    assert row.split("\t")[:6] == ["b", "a", "AP", "0.375", "0.875", "0.5"]
+    assert row.split("\t")[:6] == ["b", "a", "AP", "0.5", "0.875", "0.375"]
 
 
 def test_a_rendered_p_is_as_papers_print_it(folder, capsys):
@@ -399,8 +399,8 @@ def test_a_terminal_shows_the_columns_that_matter_and_how_many_it_leaves_out(gat
     *shown, last = capsys.readouterr().out.splitlines()
     assert max(map(len, shown)) <= 100
     names = re.findall(r"\w+", shown[1])
-    assert names[:4] == ["run", "baseline", "measure", "difference"]
-    assert names[-4:] == ["low", "high", "p_corrected", "significant"]
+    assert names[:3] == ["run", "baseline", "measure"]
+    assert names[-2:] == ["simultaneous_low", "simultaneous_high"]
     assert last == f"{30 - len(names)} of 30 columns are left out: --table shows all."
     assert main([*compared, "--table"]) == 0
     assert len(re.findall(r"\w+", capsys.readouterr().out.splitlines()[1])) == 30
@@ -430,7 +430,8 @@ def test_runs_are_compared_if_judgments_are_given(folder, capsys):
     rows = [line.split("\t")[:6] for line in capsys.readouterr().out.splitlines()[1:]]
     # The second run answers the first of three queries only.
     assert [row[:3] for row in rows] == [["second", "first", "RR"], ["second", "first", "R@2"]]
-    assert [float(row[3]) for row in rows] == pytest.approx([1 / 3 - 0.5, 1 / 3 - 2 / 3])
+    assert [float(row[3]) for row in rows] == pytest.approx([0.5, 2 / 3])
+    assert [float(row[5]) for row in rows] == pytest.approx([1 / 3 - 0.5, 1 / 3 - 2 / 3])
 
 
 @pytest.mark.parametrize(

@@ -240,6 +240,24 @@ def test_days_with_judgments_of_their_own_are_compared_query_by_query():
     assert ir.gate(*nights, "P@5", max_drop=0.05)["note"].item() is None
 
 
+@pytest.mark.parametrize("shown_by", ["NumRel", "query_hash"])
+def test_queries_judged_by_other_judgments_are_noted_where_frames_show_it(shown_by):
+    relevant = QRELS.filter(pl.col("relevance") > 0)
+    fewer = relevant.filter((pl.col("query_id") > "q03") | (pl.int_range(pl.len()).over("query_id") > 0))
+    new, old = (
+        ir.evaluate(RUNS.filter(run=run), qrels, ["P@5", "NumRel"], provenance=True).select(
+            "run", "query_id", "P@5", shown_by
+        )
+        for run, qrels in (("bm25", relevant), ("tfidf", fewer))
+    )
+    note = f"3 queries were judged differently for different systems, by {shown_by!r}: "
+    assert ir.gate(new, old, "P@5", max_drop=0.05)["note"].item().endswith(f"{note}evaluate all by the same judgments")
+    both = pl.concat([new, old])
+    assert note in ir.compare(both, "P@5", baseline="bm25")["note"].item()
+    alike = both.filter(pl.col("query_id") > "q03")
+    assert note[2:] not in str(ir.compare(alike, "P@5", baseline="bm25")["note"].item())
+
+
 @pytest.mark.parametrize(
     ("frame", "message"),
     [

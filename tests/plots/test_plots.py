@@ -169,6 +169,7 @@ def test_of_a_cost_the_lowest_difference_is_the_greatest_win(per_query):
 def test_bars_say_what_compare_says(per_query):
     chart = plots.differences(per_query, "ndcg_cut_10", baseline="bm25", test="sign", tolerance=0.05)
     found = compare(per_query, baseline="bm25", measures="nDCG@10", test="sign", tolerance=0.05, interval="t")
+    found = found.with_columns(low="simultaneous_low", high="simultaneous_high")
     for panel, row in zip(chart.concat, found.to_dicts(), strict=True):
         assert panel.title.text == row["run"]
         assert panel.title.subtitle[0] == f"{row['wins']} wins, {row['ties']} ties, {row['losses']} losses"

@@ -19,7 +19,7 @@ import polars as pl
 from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, option
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.language.names import is_cost
-from polars_ir.per_query.provenance import check_made_alike
+from polars_ir.per_query.provenance import check_made_alike, note_of_other_judgments
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.keys import QUERY, with_systems
 from polars_ir.per_query.shared.measures import Measures, Range, range_of, warn_of_attributes
@@ -304,6 +304,7 @@ def scores_of(
     if PROVENANCE in of.table.columns:
         made = of.rows.sort(of.table.keys).collect()
         note = "; ".join(filter(None, (note, check_made_alike(of.table, made, of.measures)))) or None
+    note = "; ".join(filter(None, (note, note_of_other_judgments(of.table, of.rows)))) or None
     slices, others = list(map(column_for, of.slices)), [] if cluster is None else [CLUSTER]
     column = pl.col("run").cast(pl.String).cast(pl.Enum(systems)).to_physical()
     rows = of.rows.select(NUMBER, *slices, *others, *of.measures, column.alias(ANSWERED)).collect()

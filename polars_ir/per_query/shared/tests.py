@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal, NamedTuple
 
 #: Intervals of a median, which need not hold the mean.
@@ -34,6 +35,17 @@ class PairedTest(NamedTuple):
     def corrected(self, correction: str | None) -> str:
         """Its name, and that of the correction, if any."""
         return self.name if self.of_all or correction is None else f"{self.name}, {correction}"
+
+    def lowest_p(self, differing: int, n: int) -> float:
+        """The lowest p of any outcome in which so many of n queries differ, as far as the test has a simple one."""
+        from polars_ir.statistics import student
+
+        if self.name in ("wilcoxon", "sign", "randomisation"):
+            return 2.0 ** (1 - differing)
+        if self.name in ("t", "max-t") and differing < n:
+            # All that differ do so by the same.
+            return student.two_sided(math.sqrt(differing * (n - 1) / (n - differing)), n - 1)
+        return 0.0
 
 
 Test = Literal["t", "auto", "wilcoxon", "sign", "randomisation", "bootstrap", "tukey", "max-t"]

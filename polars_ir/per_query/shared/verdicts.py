@@ -26,6 +26,7 @@ from polars_ir.per_query.shared.estimators import (
 from polars_ir.per_query.shared.measures import Range
 from polars_ir.per_query.shared.options import BOUNDED, ROUNDED, Gating
 from polars_ir.per_query.shared.queries import Pair
+from polars_ir.per_query.shared.tests import OF_MEDIANS
 
 if TYPE_CHECKING:
     from polars_ir.statistics.samples import Ends, Sample
@@ -100,6 +101,11 @@ def _notes(row: Mapping[str, Any], d: Sample, options: Procedure) -> list[str]:
         few = "of this confidence with so few resamples" if options.interval == "tukey" else "of these differences"
         is_by_range = row["p"] is None or options.interval in BOUNDED
         notes.append(f"there is no {' and no '.join(missing)} {few}{why_none(d) if is_by_range else ''}")
+    # By a tolerance, differences count in means that are none here.
+    is_counted = not options.tolerance or options.test.interval in OF_MEDIANS
+    differing = row["wins"] + row["losses"]
+    if is_counted and row["cohen_d"] is not None and options.test.lowest_p(differing, d.n) > options.alpha:
+        notes.append(too_few(differing, d.n))
     if not row["baseline_mean"]:
         notes.append("the baseline's mean is 0")
     return notes
