@@ -14,7 +14,7 @@ import polars as pl
 
 from polars_ir.errors import MeasureError
 from polars_ir.language.kinds import kind_of
-from polars_ir.language.options import Option, documented
+from polars_ir.language.options import Option, Value, check, documented, one_of, or_none, truth
 from polars_ir.language.sets import FAMILIES
 
 #: Whole floats of this size or more are not written as integers: neighbours would share one.
@@ -40,6 +40,27 @@ Average = Literal["arithmetic", "geometric", "sum"]
 
 #: A name in another tool, with the parameters it implies: `ndcg_burges(dcg='exp-log2')`.
 SPELLING = re.compile(r"([^\s(]+)(?:\((.*?)\)(?=\s|$))?")
+
+
+_WORD: Value[Any] = Value("a text", lambda value: isinstance(value, str) and bool(value))
+_TEXTS: Value[Any] = Value(
+    "a dict of texts",
+    lambda value: isinstance(value, Mapping) and all(isinstance(s, str) for s in (*value, *value.values())),
+)
+_FUNCTION = or_none(Value("a function of the measure's parameters", callable))
+
+#: The facts of a measure that `measure` takes, beside its bounds.
+FACTS: Mapping[str, Value[Any]] = {
+    **dict.fromkeys(("name", "source", "at"), _WORD),
+    "also": _TEXTS,
+    **dict.fromkeys(("monotone", "falls_beyond", "reads_nonrelevant"), truth()),
+    "average": one_of("arithmetic", "geometric", "sum"),
+    **dict.fromkeys(("out_of", "gain", "discount"), _FUNCTION),
+}
+RECORDS: Value[Any] = Value(
+    "a dict of options by parameter",
+    lambda value: isinstance(value, Mapping) and all(isinstance(option, Option) for option in value.values()),
+)
 
 
 class MeasureCall(NamedTuple):
@@ -85,6 +106,8 @@ class MeasureInfo:
     def __post_init__(
         self, described: Mapping[str, Option], best_bound: float | None, expectation: Expected | None
     ) -> None:
+        for fact, value in FACTS.items():
+            check(fact, getattr(self, fact), value)
         function: Measure = self.function.__wrapped__  # type: ignore[attr-defined]  # by functools.wraps
         defaults = {parameter.name: parameter.default for parameter in inspect.signature(function).parameters.values()}
         existing = CATALOG.get(self.name)
@@ -181,18 +204,21 @@ def _check_bounds(name: str, bounds: Any, best: Any) -> None:
     if not are_two or not bounds[0] < bounds[1]:
         wanted = "two numbers, the lowest and the highest value, float('inf') where there is no limit"
         raise MeasureError.parameter(name, "bounds", wanted, bounds)
-    if best is not None and best not in bounds:
+    if best is not None and (not isinstance(best, Real) or best not in bounds):
         raise MeasureError.parameter(name, "best", f"one of the bounds, {bounds[0]:g} or {bounds[1]:g}", best)
 
 
 def _expectation(name: str, function: Callable[..., Any], expected: Expected | None) -> Measure | None:
     """The function of an expectation; a `MeasureError` for one with other parameters than the measure."""
-    if expected is None or expected == "itself":
+    if expected is None or (isinstance(expected, str) and expected == "itself"):
         return function if expected else None
+    if not callable(expected):
+        wanted = "'itself', or a function of the measure's parameters"
+        raise MeasureError.parameter(name, "expected", wanted, expected)
     parameters = inspect.signature(function).parameters
     try:
         inspect.signature(expected).bind(**dict.fromkeys(parameters))
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise MeasureError(
             f"{name}: expected must take the parameters of the measure by name, {', '.join(parameters) or 'none'}; "
             f"{error}. Give it the same parameters, or **parameters for those that it does not read."

@@ -23,6 +23,7 @@ import polars as pl
 from polars_ir.errors import MeasureError, OptionError
 from polars_ir.language.catalog import (
     CATALOG,
+    RECORDS,
     Average,
     Expected,
     Measure,
@@ -37,10 +38,12 @@ from polars_ir.language.options import (
     Option,
     Value,
     chance,
+    check,
     is_number,
     misspelt,
     not_negative,
     one_of,
+    or_none,
     whole,
 )
 from polars_ir.language.words import Discount, Discounted
@@ -229,6 +232,7 @@ def measure(
     'FirstRank(rel=2)'
     >>> del ir.CATALOG["FirstRank"]
     """
+    check("parameters", parameters, or_none(RECORDS))
 
     def register(function: Callable[P, pl.Expr | Outputs]) -> Callable[P, pl.Expr]:
         CATALOG[name] = info = MeasureInfo(
@@ -237,7 +241,7 @@ def measure(
             bounds=bounds,
             best_bound=best,
             source=source,
-            also=also or {},
+            also={} if also is None else also,
             described={**PARAMETERS, **(parameters or {})},
             at=at,
             monotone=monotone,

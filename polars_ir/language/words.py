@@ -19,6 +19,7 @@ from typing import Literal
 import polars as pl
 
 from polars_ir.errors import OptionError
+from polars_ir.language.options import Value, check, is_number, is_whole, one_of, or_none
 
 #: The gain of a grade: the grade itself, 2 to the grade, less 1, or 1 for every grade above 0.
 Discounted = Literal["log2", "exp-log2", "binary"]
@@ -31,6 +32,24 @@ Ties = Literal["doc_id", "input", "best", "worst", "expected"]
 
 #: The gains of documents: by grade, or as an expression.
 Gains = Mapping[float, float] | pl.Expr
+
+
+#: The values that words take.
+_EXPRESSION: Value[pl.Expr] = Value("an expression", lambda value: isinstance(value, pl.Expr))
+_NUMBERS: Value[pl.Expr | float] = Value("an expression or a number", lambda value: isinstance(value, pl.Expr) or is_number(value))
+_CUTOFF = or_none(
+    Value("a whole number or an expression", lambda value: isinstance(value, pl.Expr) or is_whole(value, 0))
+)
+_GAINS = or_none(
+    Value(
+        "a dict of gains by grade, or an expression",
+        lambda value: (
+            isinstance(value, pl.Expr)
+            or (isinstance(value, Mapping) and all(map(is_number, (*value, *value.values()))))
+        ),
+    )
+)
+_DISCOUNTED = one_of("log2", "exp-log2", "binary")
 
 
 def of_grade(value: pl.Expr, dcg: Discounted) -> pl.Expr:
@@ -110,7 +129,7 @@ def relevant(rel: float = 1) -> pl.Expr:
     >>> pl.DataFrame({"relevance": [2, 0, None]}).select(relevant()).to_series().to_list()
     [True, False, None]
     """
-    return relevance >= rel
+    return relevance >= check("rel", rel, _NUMBERS)
 
 
 def top(k: int | pl.Expr | None = None, *, of: pl.Expr = rank) -> pl.Expr:
@@ -133,7 +152,8 @@ def top(k: int | pl.Expr | None = None, *, of: pl.Expr = rank) -> pl.Expr:
     >>> pl.DataFrame({"rank": [1, 7, None]}).select(top(5)).to_series().to_list()
     [True, False, None]
     """
-    return of.is_not_null() if k is None else of <= k
+    check("of", of, _EXPRESSION)
+    return of.is_not_null() if check("k", k, _CUTOFF) is None else of <= k
 
 
 def hits(k: int | pl.Expr | None = None, rel: float = 1) -> pl.Expr:
@@ -206,6 +226,8 @@ def gain(dcg: Discounted = "log2", gains: Gains | None = None, rel: float | None
     >>> pl.DataFrame({"relevance": [2, -1, None]}).select(gain("exp-log2")).to_series().to_list()
     [3.0, 0.0, 0.0]
     """
+    check("dcg", dcg, _DISCOUNTED)
+    check("gains", gains, _GAINS)
     grade = relevance.cast(pl.Float64)
     counts = relevance.is_not_null() if rel is None else relevant(rel)
     if isinstance(gains, pl.Expr):
@@ -320,6 +342,8 @@ def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
     >>> pl.DataFrame({"a": [1, 1, 1], "b": [2, 0, -2]}).select(ratio(pl.col("a"), pl.col("b"))).to_series().to_list()
     [0.5, None, None]
     """
+    check("numerator", numerator, _NUMBERS)
+    check("denominator", denominator, _EXPRESSION)
     # Not `when(denominator > 0)`, which would compute the denominator a second time for each group.
     return numerator / denominator.clip(lower_bound=0).replace(0, None)
 
@@ -353,7 +377,7 @@ def if_relevant(value: pl.Expr, rel: float = 1) -> pl.Expr:
     >>> pl.DataFrame({"relevance": [0, 0]}).select(if_relevant(pl.lit(1.0))).item() is None
     True
     """
-    return pl.when(n_relevant(rel) > 0).then(value)
+    return pl.when(n_relevant(rel) > 0).then(check("value", value, _NUMBERS))
 
 
 def or_zero(value: pl.Expr) -> pl.Expr:
@@ -374,4 +398,4 @@ def or_zero(value: pl.Expr) -> pl.Expr:
     >>> pl.DataFrame({"rank": [None]}, schema={"rank": pl.Int64}).select(or_zero((1 / rank).max())).item()
     0.0
     """
-    return value.fill_null(0.0)
+    return check("value", value, _EXPRESSION).fill_null(0.0)

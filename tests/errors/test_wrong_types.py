@@ -34,7 +34,7 @@ RIGHT = {
     "log": CLICKS, "reranked": ONE, "scores": ONE, "depth": 2, "by": "run", "baseline": "a", "train": QRELS,
     "test": QRELS, "k": 2, "original": ORIGINAL, "changed": ORIGINAL, "documents": {"q1": ["d1"]},
     "confidence": "RR", "format": "markdown", "name": "nDCG@10", "value": pl.col("score"), "numerator": pl.col("score"),
-    "denominator": pl.col("score"),
+    "denominator": pl.col("score"), "source": "a book",
 }  # fmt: skip
 OWN = {
     "collapse": {"by": pl.col("doc_id")},
@@ -69,21 +69,28 @@ WRONG = {
     "not a number": float("nan"),
 }
 
-#: What measures are written with, which are expressions of Polars and fail as these do; a namespace.
-OF_EXPRESSIONS = {"gain", "hits", "if_relevant", "measure", "n_relevant", "or_zero", "ratio", "relevant", "top"}
-ELSEWHERE = {*OF_EXPRESSIONS, "of"}
+#: Words of measures with a value per document.
+OF_DOCUMENTS = ("relevant", "top", "gain")
 
 FUNCTIONS = {
-    name: function
-    for name in dir(ir)
-    if inspect.isfunction(function := getattr(ir, name)) and not name.startswith("_") and name not in ELSEWHERE
+    name: function for name in dir(ir) if inspect.isfunction(function := getattr(ir, name)) and not name.startswith("_")
 }
 CASES = [(name, parameter) for name, of in FUNCTIONS.items() for parameter in inspect.signature(of).parameters]
 
 
+def own() -> pl.Expr:
+    """A measure of the user's own."""
+    return ir.hits(5)
+
+
 def called(name, parameter, value, folder):
     signature = inspect.signature(FUNCTIONS[name])
-    right = RIGHT | {"source": folder / "a.run", "folder": folder, "path": folder / "b.run"} | OWN.get(name, {})
+    right = (
+        RIGHT
+        | ({"source": folder / "a.run"} if name != "measure" else {"name": "Mine"})
+        | {"folder": folder, "path": folder / "b.run"}
+        | OWN.get(name, {})
+    )
     given = {
         each.name: right[each.name]
         for each in signature.parameters.values()
@@ -91,8 +98,13 @@ def called(name, parameter, value, folder):
     }
     given |= {each: number for each, number in SET.items() if each in signature.parameters}
     result = FUNCTIONS[name](**given | {parameter: value})
+    if name == "measure":
+        result = result(own)()
+        del ir.CATALOG[(parameter == "name" and value) or "Mine"]
+    if name == "of":
+        result = result.evaluate(QRELS, "RR")
     if isinstance(result, pl.Expr):
-        result = ir.evaluate(ONE, QRELS, [result])
+        result = ir.evaluate(ONE, QRELS, [result.sum() if name in OF_DOCUMENTS else result])
     return result.collect() if isinstance(result, pl.LazyFrame) else result
 
 
