@@ -36,7 +36,9 @@ Gains = Mapping[float, float] | pl.Expr
 
 #: The values that words take.
 _EXPRESSION: Value[pl.Expr] = Value("an expression", lambda value: isinstance(value, pl.Expr))
-_NUMBERS: Value[pl.Expr | float] = Value("an expression or a number", lambda value: isinstance(value, pl.Expr) or is_number(value))
+_NUMBERS: Value[pl.Expr | float] = Value(
+    "an expression or a number", lambda value: isinstance(value, pl.Expr) or is_number(value)
+)
 _CUTOFF = or_none(
     Value("a whole number or an expression", lambda value: isinstance(value, pl.Expr) or is_whole(value, 0))
 )
