@@ -6,6 +6,7 @@ but highest for measures whose best value is the lowest (`Hole`), if their names
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import polars as pl
@@ -14,7 +15,8 @@ from polars_ir.errors import ColumnError, MeasureError, OptionError, check_syste
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import is_cost, is_one
 from polars_ir.language.options import check, count, or_none, public
-from polars_ir.language.words import average, ratio, total
+from polars_ir.language.words import average
+from polars_ir.per_query.shared.averages import Averaging, std_of
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.queries import Queries, queries_of, systems_of
 
@@ -90,13 +92,12 @@ def hardest(
     value = pl.col(name)
     worst, best = (value.max(), value.min()) if is_cost(name) else (value.min(), value.max())
     system = pl.col("run") if queries.systems else pl.lit(None, pl.String)
-    spread = total(((value - average(value)) ** 2).drop_nulls())
     hardest_first = (
         _each_query(queries)
         .agg(
             pl.lit(name).alias("measure"),
             mean=average(value),
-            std=ratio(spread, value.count().cast(pl.Int64) - 1).sqrt(),
+            std=std_of(Averaging(name, "arithmetic", (-math.inf, math.inf))),
             worst=worst,
             best=best,
             best_run=pl.when((value == best).sum() == 1).then(system.filter(value == best).first()),

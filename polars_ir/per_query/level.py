@@ -258,6 +258,7 @@ class Outcomes(NamedTuple):
         """For intervals alone and together, 1 for those that hold the true difference, NaN for undefined ones."""
         import numpy as np
 
+        from polars_ir.statistics.randomisation import unit
         from polars_ir.statistics.samples import Values
         from polars_ir.statistics.significance import automatic, samples_of
 
@@ -273,9 +274,10 @@ class Outcomes(NamedTuple):
                 yield np.where(np.isnan(p), math.nan, p >= alpha * (1 - ROUNDED_TO))
             return
         of_values = [Values(d, support=(-width, width)) for d, width in zip(samples, self.widths, strict=True)]
+        rounding = ROUNDED_TO * float(unit(truth)[0])
         for found in intervals(of_values, self.how, self.outcomes):
             holds = [
-                math.nan if ends is None else float(ends[0] <= true + ROUNDED_TO and true <= ends[1] + ROUNDED_TO)
+                math.nan if ends is None else float(ends[0] <= true + rounding and true <= ends[1] + rounding)
                 for ends, true in zip(found, truths, strict=True)
             ]
             yield np.array(holds).reshape(self.means.shape)
@@ -285,7 +287,7 @@ def _simulated(setting: Setting, values: Floats, n: int, equal: str, simulations
     """Shares of simulations, with their errors."""
     import numpy as np
 
-    from polars_ir.statistics.randomisation import CELLS
+    from polars_ir.statistics.randomisation import CELLS, unit
 
     generator, mean = np.random.default_rng(setting.how.draws.seed), values.mean(axis=0)
     truth = np.array([mean[system] - mean[against] for system, against in setting.pairs])
@@ -300,7 +302,7 @@ def _simulated(setting: Setting, values: Floats, n: int, equal: str, simulations
         shares["level"].append(np.where(np.isnan(of_equal).all(axis=1), math.nan, (of_equal == 1).any(axis=1)))
         found = setting.tested(samples, start)
         right = found.significant * (np.sign(found.means) == np.sign(truth))
-        shares["power"].append(right[:, np.abs(truth) > ROUNDED_TO])
+        shares["power"].append(right[:, np.abs(truth) > ROUNDED_TO * unit(truth)])
         untested.append(np.isnan([of_equal, found.significant]).mean() * len(samples))
         alone, together = found.held(truth)
         none = np.isnan(together).all(axis=1)

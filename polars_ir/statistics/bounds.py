@@ -15,7 +15,7 @@ import numpy as np
 from scipy import optimize
 
 from polars_ir.statistics import student
-from polars_ir.statistics.randomisation import CELLS, ROUNDING, Floats
+from polars_ir.statistics.randomisation import CELLS, ROUNDING, Floats, unit
 
 #: Minimum number of values below both mean and median for a bound by Student's t. With fewer, values not yet seen can
 #: be larger than those seen: the simulation in tests/bench/evidence.py shows the levels for other numbers.
@@ -63,14 +63,16 @@ class Tail(NamedTuple):
         below = len(values) if whole else n_below(values)
         if below < (2 if whole else LEAST_BELOW):
             return None
-        n, centred = len(values), values - values.mean()
+        n, size = len(values), float(unit(values)[0])
+        values = values / size
+        centred = values - values.mean()
         squares = centred**2
         with np.errstate(all="ignore"):
             skewness = (
                 math.sqrt((n - 1.0) * n) / np.float64(n - 2.0) * (squares * centred).mean() / squares.mean() ** 1.5
             )
         g = float(skewness) / math.sqrt(n)
-        return cls(n, float(values.mean()), float(values.std(ddof=1)), g, below)
+        return cls(n, float(values.mean()) * size, float(values.std(ddof=1)) * size, g, below)
 
     def bound(self, alpha: float) -> float:
         """Student's bound, lowered where a long lower tail makes t too high.

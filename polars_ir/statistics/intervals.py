@@ -16,7 +16,7 @@ from scipy import special, stats
 
 from polars_ir.statistics import student
 from polars_ir.statistics.bounds import BOUNDS, lower_bound
-from polars_ir.statistics.randomisation import CELLS, ROUNDING, Draws, Floats, all_flips, counted, random_flips
+from polars_ir.statistics.randomisation import CELLS, ROUNDING, Draws, Floats, all_flips, counted, random_flips, unit
 from polars_ir.statistics.samples import Ends, Values
 from polars_ir.statistics.significance import rejected_ranks, signed_ranks
 
@@ -117,11 +117,13 @@ def _scaled(weights: Floats) -> Floats:
 def standard_error(values: Floats, weights: Floats | None = None) -> float:
     """Standard error of the mean, or of the weighted mean, of at least two values."""
     n = len(values)
+    size = float(unit(values)[0])
+    values = values / size
     if weights is None:
-        return float(values.std(ddof=1)) / math.sqrt(n)
+        return float(values.std(ddof=1)) / math.sqrt(n) * size
     weights = _scaled(weights)
     centred = weights * (values - _mean(values, weights))
-    return math.sqrt(n / (n - 1) * float(centred @ centred)) / float(weights.sum())
+    return math.sqrt(n / (n - 1) * float(centred @ centred)) / float(weights.sum()) * size
 
 
 def _mean(values: Floats, weights: Floats | None) -> float:
@@ -204,6 +206,7 @@ def _corrected(places: Floats, sample: Values, means: Floats) -> Floats:
         products = weights * values
         without = (products.sum() - products) / (weights.sum() - weights)
     influence = without.mean() - without
+    influence /= unit(influence)
     acceleration = (influence**3).sum() / (6 * (influence**2).sum() ** 1.5)
     moved = bias + special.ndtri(places)
     corrected: Floats = special.ndtr(bias + moved / (1 - acceleration * moved))
@@ -241,7 +244,8 @@ class _Studentised:
         values, weights, _ = sample
         self.weights = np.ones(len(values)) if weights is None else weights
         self.mean = float(np.average(values, weights=self.weights))
-        centred = values - self.mean
+        self.size = float(unit(values)[0])
+        centred = (values - self.mean) / self.size
         self.moments = np.column_stack(
             [self.weights, self.weights * centred, *((self.weights**2) * centred**k for k in range(3))]
         )
@@ -270,7 +274,7 @@ class _Studentised:
         allowed = math.floor(alpha * (len(self.t) + 1) * (1 + ROUNDING))
         if not allowed:
             return None
-        half = float(np.sort(self.t)[len(self.t) - allowed]) * self.standard_error
+        half = float(np.sort(self.t)[len(self.t) - allowed]) * self.standard_error * self.size
         return (self.mean - half, self.mean + half) if math.isfinite(half) else None
 
 

@@ -16,7 +16,7 @@ from scipy import optimize, special, stats
 
 from polars_ir.statistics import student
 from polars_ir.statistics.bounds import LEAST_BELOW, chance_below, log_wealth, lower_bound
-from polars_ir.statistics.randomisation import CELLS, Draws, Floats
+from polars_ir.statistics.randomisation import CELLS, Draws, Floats, unit
 
 #: Power of a planned test.
 POWER = 0.8
@@ -102,6 +102,8 @@ def smallest_effect(n_queries: int, *, alpha: float, power: float) -> float:
 
 def pilot_power(differences: Floats, difference: float, n_queries: int, *, alpha: float, seed: int = 0) -> float:
     """Power of a two-sided t of n queries for a mean difference, by the centred differences of a pilot."""
+    size = float(unit(differences)[0])
+    differences, difference = differences / size, difference / size
     if n_queries >= NORMAL_FROM:
         return power_of(difference / float(differences.std(ddof=1)), n_queries, alpha=alpha)
     limit, n_significant = -student.quantile(alpha / 2, n_queries - 1), 0
@@ -122,10 +124,12 @@ def pilot_difference(differences: Floats, n_queries: int, *, alpha: float, power
     def excess(difference: float) -> float:
         return pilot_power(differences, difference, n_queries, alpha=alpha, seed=seed) - power
 
+    size = float(unit(differences)[0])
+    differences = differences / size
     high = float(np.ptp(differences))
     while excess(high) < 0:
         high *= 2
-    return float(optimize.brentq(excess, 0, high, xtol=high * 1e-6))
+    return float(optimize.brentq(excess, 0, high, xtol=high * 1e-6)) * size
 
 
 def _samples(values: Floats, n: int, draws: Draws) -> Iterator[Floats]:
@@ -152,7 +156,8 @@ def gate_queries(gains: Floats, *, max_drop: float, lowest: float, alpha: float,
     The sample at the twentieth percentile, whose mean is .84 standard errors below 0, passes with this number.
     """
     needed = None
-    spread = math.sqrt(float((gains**2).mean()))
+    size = float(unit(gains)[0])
+    spread = math.sqrt(float(((gains / size) ** 2).mean())) * size
     if spread and kind == "auto":
         needed = gate_queries_by_t(spread, np.count_nonzero(gains) / len(gains), max_drop=max_drop, alpha=alpha)
     if not math.isfinite(lowest):

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from polars_ir.errors import Fix, warn
+from polars_ir.language.words import TINY
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +29,6 @@ CELLS = 2_000_000
 
 #: Relative tolerance within which sums are equal: SciPy's.
 ROUNDING = 100 * float(np.finfo(np.float64).eps)
-
 
 #: Minimum number of non-zero differences, and of their effective number, for the normal limit of sums to be as precise
 #: as draws.
@@ -72,6 +72,15 @@ def _announced(parts: range) -> Iterator[int]:
 
             rest = iter(tqdm(rest, total=len(parts), initial=done, unit=" parts", leave=False))
     yield from rest
+
+
+def unit(values: Floats) -> Floats:
+    """Divisor of each row, a power of two for rows of tiny values, whose squares and cubes would be 0; else 1.
+
+    Such a division is exact, so that no other bit of a figure depends on it.
+    """
+    largest = np.abs(values).max(axis=-1, keepdims=True, initial=0)
+    return np.where((largest > 0) & (largest < TINY), np.ldexp(1.0, np.frexp(largest)[1]), 1.0)
 
 
 def randomisation_p(differences: Floats, draws: Draws, *, lower: bool = False) -> Floats:
@@ -174,6 +183,7 @@ def largest_flipped(parts: Sequence[Floats], draws: Draws, *, lower: bool = Fals
     is_exact = lower and sum(map(np.count_nonzero, changing)) < draws.resamples.bit_length()
     if is_exact:
         filled = [part[there] for part, there in zip(filled, changing, strict=True)]
+    filled = [part / unit(part.T)[:, 0] for part in filled]
     sizes = [np.sqrt((part**2).sum(axis=0)) for part in filled]
     shares = [
         np.divide(part, size, out=np.zeros_like(part), where=size > 0) for part, size in zip(filled, sizes, strict=True)
@@ -212,8 +222,9 @@ def _bootstrap_p(differences: Floats, draws: Draws) -> Floats:
     n = len(differences)
     if n < 2:
         return np.full(differences.shape[1], np.nan)
-    mean = differences.mean(axis=0)
-    centred = differences - mean
+    scaled = differences / unit(differences.T)[:, 0]
+    mean = scaled.mean(axis=0)
+    centred = scaled - mean
     squares = centred**2
     variance = squares.sum(axis=0) / (n - 1)
     counts = np.zeros(differences.shape[1])

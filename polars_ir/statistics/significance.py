@@ -23,6 +23,7 @@ from polars_ir.statistics.randomisation import (
     bootstrap_p,
     permuted_ranges,
     randomisation_p,
+    unit,
 )
 
 #: Main names of statsmodels' corrections, which messages list.
@@ -146,7 +147,7 @@ def t_test(samples: Sequence[Floats]) -> list[Outcome]:
         spread = np.flatnonzero(deviation(rows) > 0)
         if not len(spread):
             continue
-        result = stats.ttest_1samp(rows[spread], 0, axis=1)
+        result = stats.ttest_1samp(rows[spread] / unit(rows[spread]), 0, axis=1)
         for row, statistic, p in zip(spread, result.statistic.tolist(), result.pvalue.tolist(), strict=True):
             outcomes[places[row]] = Outcome(statistic, p)
     return outcomes
@@ -321,12 +322,15 @@ def deviation(differences: Floats) -> Floats:
     """Standard deviation of each row of differences, 0 if constant; NaN of fewer than two."""
     if differences.shape[-1] < 2:
         return np.full(differences.shape[:-1], math.nan)
+    units = unit(differences)
+    std = (differences / units).std(axis=-1, ddof=1) * units[..., 0]
     # The mean of equal numbers can differ from them, by rounding.
-    return np.where(np.ptp(differences, axis=-1) > 0, differences.std(axis=-1, ddof=1), 0.0)
+    return np.where(np.ptp(differences, axis=-1) > 0, std, 0.0)
 
 
 def cohen_d(differences: Floats) -> Floats:
     """Cohen's d_z of each row: mean difference over standard deviation; NaN without a spread."""
+    differences = differences / unit(differences)
     spread = deviation(differences)
     with np.errstate(all="ignore"):
         return np.where(spread > 0, differences.sum(axis=-1) / differences.shape[-1] / spread, math.nan)
@@ -397,5 +401,5 @@ def rounded(values: Floats, scale: float | None = None) -> Floats:
     if not largest:
         return values
     # NumPy multiplies by the power of ten, which must be a finite number.
-    decimals = min(300, 13 - math.ceil(math.log10(largest)))
-    return np.round(values, decimals) + 0.0
+    size = float(unit(np.array([largest]))[0])
+    return np.round(values / size, 13 - math.ceil(math.log10(largest / size))) * size + 0.0

@@ -19,12 +19,15 @@ import polars as pl
 from polars_ir.errors import Code, ColumnError, Fix, MeasureError, warn
 from polars_ir.language.catalog import CATALOG, Average
 from polars_ir.language.names import average_of, canonical_name, column_of
-from polars_ir.language.words import average, ratio, total
+from polars_ir.language.words import TINY, average, ratio, total
 from polars_ir.per_query.shared.measures import range_of
 from polars_ir.per_query.shared.options import ROUNDED
 
 #: Lowest value in a geometric mean, which a single 0 would otherwise make 0 (trec_eval's).
 FLOOR = 1e-5
+
+#: Note on the missing spread of an unordered plan.
+TOO_SMALL = "the values are too small to be squared in sums of a plan: collect them"
 
 #: Means within this fraction of the range of an endpoint are treated as the endpoint: sums have rounding errors.
 AT_END = 1e-12
@@ -200,6 +203,8 @@ def note_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
     count = averaged(averaging, weight).count()
     of_kind = pl.lit(WITHOUT_INTERVAL.get(averaging.kind), pl.String)
     few = pl.when(count == 0).then(pl.lit("no query")).when(count == 1).then(pl.lit("one query"))
+    if not averaging.in_order:
+        few = few.when(_spans(averaged(averaging, weight)).is_between(0, TINY, "none")).then(pl.lit(TOO_SMALL))
     return few.otherwise(of_kind)
 
 
@@ -270,12 +275,13 @@ def _mean(averaging: Averaging, value: pl.Expr, weight: str | None) -> pl.Expr:
 
 def _std(averaging: Averaging, value: pl.Expr, weight: str | None) -> pl.Expr:
     if not averaging.in_order:
-        return value.std()
-    squares = (value - _mean(averaging, value, weight)) ** 2
+        return pl.when(~_spans(value).is_between(0, TINY, "none")).then(value.std())
+    unit = _unit(value)
+    squares = ((value - _mean(averaging, value, weight)) / unit) ** 2
     if weight is None:
-        return ratio(total(squares.drop_nulls()), value.count().cast(pl.Int64) - 1).sqrt()
+        return ratio(total(squares.drop_nulls()), value.count().cast(pl.Int64) - 1).sqrt() * unit
     squares = ratio(total((squares * pl.col(weight)).drop_nulls()), total(_weights(value, weight).drop_nulls()))
-    return (_bessel(value) * squares).sqrt()
+    return (_bessel(value) * squares).sqrt() * unit
 
 
 def _standard_error(averaging: Averaging, value: pl.Expr, weight: str | None) -> pl.Expr:
@@ -285,8 +291,20 @@ def _standard_error(averaging: Averaging, value: pl.Expr, weight: str | None) ->
     weights = _weights(value, weight)
     # As shares of the largest one, weights have squares that neither vanish nor overflow.
     shares = weights / weights.max()
-    squares = ((value - _mean(averaging, value, weight)) * shares) ** 2
-    return (_bessel(value) * total(squares.drop_nulls())).sqrt() / total(shares.drop_nulls())
+    unit = _unit(value)
+    squares = ((value - _mean(averaging, value, weight)) / unit * shares) ** 2
+    return (_bessel(value) * total(squares.drop_nulls())).sqrt() / total(shares.drop_nulls()) * unit
+
+
+def _spans(value: pl.Expr) -> pl.Expr:
+    """Width of the range of the values."""
+    return value.max() - value.min()
+
+
+def _unit(value: pl.Expr) -> pl.Expr:
+    """Divisor of deviations: 1, but the width of their range where that is so tiny that squares would be 0."""
+    width = _spans(value)
+    return pl.when(width.is_between(0, TINY, "none")).then(width).otherwise(1.0)
 
 
 def _bessel(value: pl.Expr) -> pl.Expr:

@@ -51,9 +51,14 @@ def p_of_drops(slices: Sequence[Pairs], ranges: Mapping[str, Range], interval: s
 
 def _p_by_limit(gains: Sample) -> float | None:
     """The p of as low a sum after changes of signs, by its normal limit."""
+    import numpy as np
     from scipy import special
+
+    from polars_ir.statistics.randomisation import unit
 
     if gains.n < 2:
         return None
-    squares = gains.std**2 * (gains.n - 1) + gains.n * gains.mean**2
-    return float(special.ndtr(gains.n * gains.mean / math.sqrt(squares))) if squares else 1.0
+    figures = np.array([gains.std, gains.mean])
+    std, mean = (figures / unit(figures)).tolist()
+    squares = std**2 * (gains.n - 1) + gains.n * mean**2
+    return float(special.ndtr(gains.n * mean / math.sqrt(squares))) if squares else 1.0

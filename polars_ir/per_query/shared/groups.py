@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from polars_ir.language.words import TINY
 from polars_ir.per_query.shared.averages import ADDED, AT_END
 from polars_ir.per_query.shared.measures import Range
 
@@ -114,8 +115,13 @@ def _undefined(group: Group, least: int) -> dict[str, Any]:
         if part.n < least:
             return row | {"note": f"{part.n} {'query' if part.n == 1 else 'queries'} {what}; a test needs {least}"}
     same = both.highest - both.lowest <= ROUNDING * max(map(abs, both.ends))
-    small = None if both.squares else "the values are too small to be squared"
-    return row | {"note": "all values are the same" if same else small}
+    return row | {"note": "all values are the same" if same else too_small(both)}
+
+
+def too_small(sample: Moments) -> str | None:
+    """Note on unequal values whose deviations are too small for the squares and cubes of moments."""
+    is_tiny = 0 < sample.highest - sample.lowest < TINY
+    return "the values are too small to be squared" if is_tiny else None
 
 
 def _ends(group: Group) -> tuple[float, float]:
@@ -196,14 +202,15 @@ def against_groups(group: Moments, others: Sequence[Moments], together: Moments)
     from polars_ir.statistics.student import two_sided
 
     means, k = np.array([other.mean for other in others]), len(others)
+    mean, reference = group.mean, float(means.mean())
+    means_of = {"mean": mean + group.shift, "rest_mean": reference + group.shift, "difference": mean - reference}
+    if note := too_small(together):
+        return {**means_of, "statistic": None, "p": None, "note": note}
     of_values = together.variance
     drawn = of_values * float(np.mean([1 / other.n for other in others]))
     variance = max(float(means.var(ddof=1)), drawn) * (1 + 1 / k) + max(0.0, of_values / group.n - drawn)
-    mean, reference = group.mean, float(means.mean())
     t = (mean - reference) / math.sqrt(variance) if variance else 0.0
-    p = two_sided(t, k - 1)
-    means_of = {"mean": mean + group.shift, "rest_mean": reference + group.shift}
-    return {**means_of, "difference": mean - reference, "statistic": t, "p": p}
+    return {**means_of, "statistic": t, "p": two_sided(t, k - 1)}
 
 
 def against_own(values: Floats, others: Floats) -> dict[str, Any]:
@@ -212,18 +219,20 @@ def against_own(values: Floats, others: Floats) -> dict[str, Any]:
     The higher p of two tests counts: of the n differences, with n - 1 degrees of freedom, and, with four buckets or
     more, of k buckets' means, with the variance s^2 (1 + 1/k) and k - 1 degrees.
     """
+    from polars_ir.statistics.randomisation import unit
     from polars_ir.statistics.student import two_sided
 
     n, k = others.shape
     differences = values - others.mean(axis=1)
     figures = {"mean": float(values.mean()), "rest_mean": float(others.mean()), "difference": float(differences.mean())}
-    spreads = [(float(differences.var(ddof=1)) / n, n - 1)]
+    size = float(unit(others.ravel())[0])
+    spreads = [(float((differences / size).var(ddof=1)) / n, n - 1)]
     if k >= LEAST_BUCKETS:
-        spreads.append((float(others.mean(axis=0).var(ddof=1)) * (1 + 1 / k), k - 1))
+        spreads.append((float((others.mean(axis=0) / size).var(ddof=1)) * (1 + 1 / k), k - 1))
     found = []
     for variance, degrees in spreads:
         if variance:
-            t = figures["difference"] / math.sqrt(variance)
+            t = figures["difference"] / size / math.sqrt(variance)
             found.append((two_sided(t, degrees), t))
     if not found:
         return {**figures, "statistic": None, "p": None, "note": "all differences are the same"}

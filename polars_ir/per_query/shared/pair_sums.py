@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import polars as pl
 import polars.selectors as cs
 
-from polars_ir.errors import SHOWN, ColumnError, DataError
+from polars_ir.errors import SHOWN, ColumnError, DataError, InputTypeError
 from polars_ir.frames.kinds import collected
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.rules import Rule
 from polars_ir.language.names import is_cost
 from polars_ir.per_query.provenance import check_made_alike
 from polars_ir.per_query.shared.attributes import column_for
+from polars_ir.per_query.shared.groups import too_small
 from polars_ir.per_query.shared.measures import Measures, Range, range_of
 from polars_ir.per_query.shared.plan_rows import once_of_plan
 from polars_ir.per_query.shared.queries import ALL, Pair, Pairs, notes_of_lacking, pairs_of, queries_of
@@ -40,6 +41,9 @@ AT_ONCE = 50
 
 #: Number of queries up to which plans of many systems are collected in memory.
 FEW_ROWS = 10_000
+
+#: Decimals to which differences can be rounded by a power of ten.
+MOST_DECIMALS = 300
 
 #: Columns of a pair of systems that are added up across partitions, and those that are averaged by the number of pairs.
 COUNTS = (
@@ -251,11 +255,14 @@ def _units(extremes: pl.DataFrame, schema: PairSchema, places: Sequence[Place]) 
     pairs = pairs.cast({"place": pl.UInt32, "measure": extremes.schema["measure"]})
     pairs = pairs.unpivot(list(names), index=["place", "measure"], value_name="run")
     size = pl.max_horizontal(pl.col("lowest").abs(), pl.col("highest").abs())
-    largest = pl.col("size").max()
-    decimals = pl.min_horizontal(pl.lit(300.0), 13 - largest.log10().ceil())
-    unit = pl.when(largest > 0).then(pl.lit(10.0) ** decimals).otherwise(1.0)
     sizes = extremes.with_columns(size=size).join(pairs, on=["measure", "run"])
-    return sizes.group_by(*schema.keys, "place").agg(unit=unit)
+    sizes = sizes.group_by(*schema.keys, "place", "measure").agg(largest=pl.col("size").max())
+    decimals = 13 - pl.col("largest").log10().ceil()
+    if (tiny := sizes.filter(pl.col("largest") > 0, decimals > MOST_DECIMALS)).height:
+        what = f"a difference of values of {schema.measures[tiny['measure'].min()]!r} too small to be rounded"
+        raise InputTypeError.lazy(what)
+    unit = pl.when(pl.col("largest") > 0).then(pl.lit(10.0) ** decimals).otherwise(1.0)
+    return sizes.select(*schema.keys, "place", unit=unit)
 
 
 def _fault(executor: Executor, schema: PairSchema, fault: str, rule: Rule) -> DataError:
@@ -437,6 +444,8 @@ class Sums:
         if row["n"]:
             figures = {name: row[name] for name in Moments._fields if name in row}
             sample = Moments(**figures, support=(-width, width))
+            if too_small(sample):
+                raise InputTypeError.lazy(f"a difference of {measure!r} that is too small to be squared")
         lacking = row["lacking_first"], row["lacking_second"]
         alone = row["undefined_first"], row["undefined_second"]
         notes = notes_of_lacking(measure, systems, lacking, alone, row["both"])

@@ -240,7 +240,7 @@ class Scores:
                     self.n_missing(pair),
                     self.undefined(measure, pair),
                     (0, 0, 0, 0) if given is None else given.one_sided(measure, pair),
-                    float(of_pair[:, 0].std(ddof=1)) / math.sqrt(len(d)) if len(d) > 1 else None,
+                    float(significance.deviation(of_pair[:, 0])) / math.sqrt(len(d)) if len(d) > 1 else None,
                 )
             )
         return Pairs(names, made, values, differences)
