@@ -27,7 +27,7 @@ from polars_ir.language.words import PREFERENCE, text
 OF_JUDGE = ("n_relevant", "n_relevant_retrieved", "n_nonrelevant", "n_nonrelevant_retrieved")
 
 #: All columns of the relation of preferences, beside its keys.
-RELATION = ("judge", *PREFERENCE, "n_judges", "nonrelevant_place", *OF_JUDGE)
+RELATION = ("judge", "nth_judge", *PREFERENCE, "n_judges", "nonrelevant_place", *OF_JUDGE)
 
 #: Maximum number of pairs, which take some 70 bytes each: those of an order of 14,142 documents.
 MOST_PAIRS = 100_000_000
@@ -54,7 +54,8 @@ def preferences_of(table: CanonicalFrame) -> Preferences:
     relevant = pl.col("relevance") > 0
     documents = rows.group_by(*judge, "doc_id").agg(relevant=relevant.any(), always=relevant.all())
     _check_relevance(rows, documents, table)
-    documents = documents.drop("always").with_row_index("judgment")
+    nth_judge = pl.struct("judge").rank("dense")
+    documents = documents.drop("always").with_columns(nth_judge=nth_judge).with_row_index("judgment")
 
     # Levels are paired before documents, so that no pair is made that is no preference.
     numbered = rows.join(documents, on=[*judge, "doc_id"])
@@ -106,7 +107,7 @@ def relate_pairs(
     # all of them are never in memory together.
     pairs = preferences.pairs.rename({"preferred": "judgment", "other": "other_judgment"})
     relation = (
-        of_role("preferred", *of_judge, *OF_JUDGE)
+        of_role("preferred", *of_judge, "nth_judge", *OF_JUDGE)
         .sort(keys)
         .join(pairs, on="judgment", maintain_order="left")
         .join(

@@ -97,7 +97,7 @@ def _balanced(_: pl.Expr, __: Asked, *, of_retrieved: bool) -> pl.Expr:
     """
     counting: Counting = "retrieved" if of_retrieved else "all"
     suffix = "_retrieved" if of_retrieved else ""
-    is_of_several = judge.cast(pl.String).str.starts_with(OF_SEVERAL)
+    is_of_several = pl.col("judge").cast(pl.String).str.starts_with(OF_SEVERAL)
     kept = pl.when(is_of_several).then(pl.col("n_relevant")).otherwise(pl.col(f"n_relevant{suffix}"))
     more = pl.col(f"n_nonrelevant{suffix}") > pl.col(f"n_relevant{suffix}")
     first = (~more | (pl.col("nonrelevant_place") <= kept)).fill_null(False)

@@ -24,8 +24,12 @@ from polars_ir.language.words import ratio, total
 
 Counting = Literal["all", "implied", "retrieved"]
 
-judge, preferred = pl.col("judge"), pl.col("preferred")
+preferred = pl.col("preferred")
 preferred_rank, other_rank = pl.col("preferred_rank"), pl.col("other_rank")
+
+#: Numbers in place of ids, of which a row per preference takes four times as much memory. A row without a preference
+#: has no number of judges who have one.
+judge, is_preference = pl.col("nth_judge"), pl.col("n_judges").is_not_null()
 
 COUNTING = Option(
     "all",
@@ -45,7 +49,7 @@ ALL_OR_RETRIEVED = Option(
 def counted(counting: Counting) -> pl.Expr:
     """True for a preference that counts."""
     both, one = preferred_rank.is_not_null() & other_rank.is_not_null(), pl.coalesce(preferred_rank, other_rank)
-    return {"all": preferred.is_not_null(), "implied": one.is_not_null(), "retrieved": both}[counting]
+    return {"all": is_preference, "implied": one.is_not_null(), "retrieved": both}[counting]
 
 
 def fulfilled(counting: Counting) -> pl.Expr:
@@ -62,7 +66,7 @@ def of_each_judge(condition: pl.Expr) -> pl.Expr:
 
 def known_of_each_judge(column: str) -> pl.Expr:
     """A count that the rows of a judge share, judge by judge, in the order of their first rows."""
-    return pl.col(column).cast(pl.Int64).filter(judge.is_first_distinct())
+    return pl.col(column).filter(judge.is_first_distinct()).cast(pl.Int64)
 
 
 def mean_of_judges(numerators: pl.Expr, denominators: pl.Expr) -> pl.Expr:
@@ -73,7 +77,7 @@ def mean_of_judges(numerators: pl.Expr, denominators: pl.Expr) -> pl.Expr:
 
 def if_preferred(value: pl.Expr) -> pl.Expr:
     """`value` where some judge prefers something, null (undefined) where none does."""
-    return pl.when(preferred.is_not_null().any()).then(value.fill_null(0.0))
+    return pl.when(is_preference.any()).then(value.fill_null(0.0))
 
 
 @measure(
@@ -123,7 +127,7 @@ def n_preferences_fulfilled(*, counting: Literal["all", "retrieved"] = "all") ->
     >>> ir.evaluate({"q": ["d2", "d1"]}, {"q": {"d1": 2, "d2": 1, "d3": 0}}, ir.n_preferences_fulfilled()).row(0)
     ('q', 2)
     """
-    return preferred.filter(fulfilled(counting)).count().cast(pl.Int64)
+    return preferred_rank.filter(fulfilled(counting)).len().cast(pl.Int64)
 
 
 @measure(
@@ -178,9 +182,9 @@ def preferences_fulfilled_by_pair(*, counting: Counting = "all") -> pl.Expr:
     ('q', 0.75)
     """
     # Each judge has a share of the pair. The same shares above and below, in the same order, make exactly 1.
-    share = 1 / pl.col("n_judges")
-    agreeing, all_shares = (share.filter(condition(counting)).sort() for condition in (fulfilled, counted))
-    return if_preferred(ratio(total(agreeing), total(all_shares)))
+    judges = (pl.col("n_judges").filter(condition(counting)).sort() for condition in (fulfilled, counted))
+    agreeing, all_shares = (total(n.unique_counts() / n.unique(maintain_order=True)) for n in judges)
+    return if_preferred(ratio(agreeing, all_shares))
 
 
 @measure(
@@ -245,5 +249,5 @@ def preferences_fulfilled_balanced(*, counting: Literal["all", "retrieved"] = "a
     met = of_each_judge(fulfilled(counting) & first) + known_of_each_judge("n_relevant_retrieved") * missing
     # trec_eval lets all relevant documents, retrieved or not, be above the missing ones.
     possible = of_each_judge(counted(counting) & first) + known_of_each_judge("n_relevant") * missing
-    defined = preferred.is_not_null().any() | (pl.col("n_relevant") > 0).any()
+    defined = is_preference.any() | (pl.col("n_relevant") > 0).any()
     return pl.when(defined).then(mean_of_judges(met, possible))
