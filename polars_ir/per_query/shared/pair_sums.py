@@ -258,9 +258,8 @@ def _units(extremes: pl.DataFrame, schema: PairSchema, places: Sequence[Place]) 
     sizes = extremes.with_columns(size=size).join(pairs, on=["measure", "run"])
     sizes = sizes.group_by(*schema.keys, "place", "measure").agg(largest=pl.col("size").max())
     decimals = 13 - pl.col("largest").log10().ceil()
-    if (tiny := sizes.filter(pl.col("largest") > 0, decimals > MOST_DECIMALS)).height:
-        what = f"a difference of values of {schema.measures[tiny['measure'].min()]!r} too small to be rounded"
-        raise InputTypeError.lazy(what)
+    for number in sizes.filter(pl.col("largest") > 0, decimals > MOST_DECIMALS)["measure"].sort():
+        raise InputTypeError.lazy(f"a difference of values of {schema.measures[number]!r} too small to be rounded")
     unit = pl.when(pl.col("largest") > 0).then(pl.lit(10.0) ** decimals).otherwise(1.0)
     return sizes.select(*schema.keys, "place", unit=unit)
 
