@@ -21,9 +21,6 @@ import polars as pl
 from polars_ir.errors import OptionError
 from polars_ir.language.options import Value, check, is_number, is_whole, one_of, or_none
 
-#: Numbers nearer to 0 are scaled before they are squared or cubed: the results would leave the floats.
-TINY = 2.0**-200
-
 #: The gain of a grade: the grade itself, 2 to the grade, less 1, or 1 for every grade above 0.
 Discounted = Literal["log2", "exp-log2", "binary"]
 

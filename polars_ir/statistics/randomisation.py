@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from polars_ir.errors import Fix, warn
-from polars_ir.language.words import TINY
+from polars_ir.statistics import TINY
 
 Floats = NDArray[np.float64]
 

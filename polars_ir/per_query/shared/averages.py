@@ -19,9 +19,10 @@ import polars as pl
 from polars_ir.errors import Code, ColumnError, Fix, MeasureError, warn
 from polars_ir.language.catalog import CATALOG, Average
 from polars_ir.language.names import average_of, canonical_name, column_of
-from polars_ir.language.words import TINY, average, ratio, total
+from polars_ir.language.words import average, ratio, total
 from polars_ir.per_query.shared.measures import range_of
 from polars_ir.per_query.shared.options import ROUNDED
+from polars_ir.statistics import TINY
 
 #: Lowest value in a geometric mean, which a single 0 would otherwise make 0 (trec_eval's).
 FLOOR = 1e-5

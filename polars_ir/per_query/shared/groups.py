@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from polars_ir.language.words import TINY
 from polars_ir.per_query.shared.averages import ADDED, AT_END
 from polars_ir.per_query.shared.measures import Range
+from polars_ir.statistics import TINY
 
 if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Floats
