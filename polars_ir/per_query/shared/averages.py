@@ -21,8 +21,7 @@ from polars_ir.language.catalog import CATALOG, Average
 from polars_ir.language.names import average_of, canonical_name, column_of
 from polars_ir.language.words import average, ratio, total
 from polars_ir.per_query.shared.measures import range_of
-from polars_ir.per_query.shared.options import ROUNDED
-from polars_ir.statistics import TINY
+from polars_ir.per_query.shared.options import ROUNDED, TINY
 
 #: Lowest value in a geometric mean, which a single 0 would otherwise make 0 (trec_eval's).
 FLOOR = 1e-5

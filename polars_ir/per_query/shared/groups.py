@@ -14,7 +14,7 @@ import polars as pl
 
 from polars_ir.per_query.shared.averages import ADDED, AT_END
 from polars_ir.per_query.shared.measures import Range
-from polars_ir.statistics import TINY
+from polars_ir.per_query.shared.options import TINY
 
 if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Floats
