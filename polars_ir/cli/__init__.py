@@ -100,7 +100,7 @@ MEASURE = ("-m", "--measure")
 
 
 def _with_an_option_each(argv: list[str]) -> list[str]:
-    """The words of a command, in which each of several measures behind an option has one: `-m nDCG@10 AP`."""
+    """The arguments of a command, one option for each of several measures: `-m nDCG@10 AP`."""
     from polars_ir.language.names import column_of
 
     words: list[str] = []
@@ -132,7 +132,7 @@ def _message(error: BaseException) -> str:
 
 
 def _drop_output() -> None:
-    """Discard the rest of a buffer, which could not be written at exit."""
+    """Discard buffered output that could not be written at exit."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -1,4 +1,4 @@
-"""The arguments of the commands: those that several share, then a function a command.
+"""The arguments of the commands: shared ones first, then one function per command.
 
 Conventions: formats, methods and the like are imported by the function that lists them, so that a command waits for no
 other's.
@@ -66,7 +66,7 @@ PICTURES = (".html", ".svg", ".png", ".pdf", ".json")
 
 
 def add_options(command: argparse.ArgumentParser, kind: type, *, without: Collection[str] = ()) -> None:
-    """The options of a kind of call, each as its record says."""
+    """Command-line options from the option records of a call."""
     for name, (default, value, meaning, _) in options_of(kind).items():
         if name in without:
             continue
@@ -105,14 +105,14 @@ def add_judged_runs(command: argparse.ArgumentParser) -> None:
 
 
 def add_runs_instead(command: argparse.ArgumentParser) -> None:
-    """Judgments, for commands that take runs in place of their figures."""
+    """Judgments, for commands that accept runs in place of per-query values."""
     command.add_argument("--qrels", metavar="FILE", help="judgments to evaluate the runs against")
     add_formats(command)
     add_options(command, Evaluating, without=options_of(Evaluating).keys() - set(OF_RANKINGS))
 
 
 def add_per_query(command: argparse.ArgumentParser) -> None:
-    """The choice between the figures of queries and their means."""
+    """The choice between per-query values and their means."""
     command.add_argument("-q", "--per-query", action="store_true", help="a row per query instead of the means")
 
 
@@ -147,7 +147,7 @@ def _word(text: str) -> tuple[str, float]:
 
 
 def add_limits(command: argparse.ArgumentParser) -> None:
-    """The limits of files from untrusted sources."""
+    """Limits for files from untrusted sources."""
     from polars_ir.files.finding.file import MAX_RATIO
 
     local = "read local files only: a URL is an error"
@@ -157,7 +157,7 @@ def add_limits(command: argparse.ArgumentParser) -> None:
 
 
 def add_queries(command: argparse.ArgumentParser) -> None:
-    """A table with facts about queries."""
+    """A table of query attributes."""
     queries = (
         "a table with a query column, whose other columns --cluster (or --by) names; without it, those of the files"
     )
@@ -165,14 +165,14 @@ def add_queries(command: argparse.ArgumentParser) -> None:
 
 
 def number_of_measure(text: str) -> float | str | tuple[str, float | str]:
-    """A number, or `NAME=NUMBER`, that of a measure; a percentage as it is, for an error that says what it can be."""
+    """A number, or `NAME=NUMBER` for one measure; percentages stay text, for the error that shows both readings."""
     name, _, number = text.rpartition("=")
     value = number if number.endswith("%") else float(number)
     return (name, value) if name else value
 
 
 def add_output(command: argparse.ArgumentParser) -> None:
-    """The form of the result: a table in a terminal, tab-separated values in a pipe, or another by option."""
+    """The output format: a table in a terminal, tab-separated values in a pipe, or another by option."""
     rendering = command.add_mutually_exclusive_group()
     to_a_file = f"write to a file, or to s3:// and the like ({', '.join(_endings())})"
     rendering.add_argument("-o", "--output", type=_table, metavar="FILE", help=to_a_file)
@@ -185,14 +185,14 @@ def add_output(command: argparse.ArgumentParser) -> None:
 
 
 def _endings() -> tuple[str, ...]:
-    """The endings of files that a result is written to; one of JSON has the printed text."""
+    """File extensions of results; JSON files hold the printed text."""
     from polars_ir.files.formats import TABLES
 
     return (*TABLES, ".json")
 
 
 def _table(name: str) -> File:
-    """The file of a table; its ending is looked at now, not after the evaluation."""
+    """The path of a table, whose extension is checked before the evaluation."""
     from polars_ir.files.finding.file import STORES, located, pure, scheme
 
     path = located(name) if scheme(name) in STORES else Path(on_disk(name))
@@ -202,7 +202,7 @@ def _table(name: str) -> File:
 
 
 def on_disk(name: str) -> str:
-    """The name of a file that is no URL."""
+    """A local path."""
     from polars_ir.files.finding.file import scheme
 
     if scheme(name) is not None:
@@ -280,7 +280,7 @@ def gate(command: argparse.ArgumentParser) -> None:
 
 
 def ends(text: str) -> tuple[str, tuple[float, float]]:
-    """The name of a measure, and the ends of its range."""
+    """A measure's name and range."""
     name, _, limits = text.rpartition("=")
     worst, best = map(float, limits.split(":"))
     return name, (worst, best)
@@ -355,7 +355,7 @@ def plot(command: argparse.ArgumentParser) -> None:
 
 
 def _picture(name: str) -> str:
-    """The name of a file that a chart can be written to."""
+    """The path of a chart."""
     if Path(on_disk(name)).suffix not in PICTURES:
         raise argparse.ArgumentTypeError(f"{name}: unknown ending; a chart can be written as {', '.join(PICTURES)}")
     return name

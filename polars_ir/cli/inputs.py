@@ -1,4 +1,4 @@
-"""The files that commands read, and their evaluation."""
+"""The input files of commands, and their evaluation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Given = TypeVar("Given", pl.DataFrame, pl.LazyFrame)
 
 
 def check_stdin(options: argparse.Namespace) -> None:
-    """Raise an `OptionError` where standard input is named twice: it can be read once."""
+    """Raise an `OptionError` if standard input, which can be read once, is named twice."""
     values: list[object] = []
     for name, value in vars(options).items():
         if name != "target":
@@ -78,7 +78,7 @@ def run_of(name: str, format: FormatName | None = None, **limits: Any) -> pl.Dat
 
 
 def run_or_plan_of(name: str, format: FormatName | None = None, **limits: Any) -> Any:
-    """A run, from a file or standard input; a plan of Parquet files that are so large that they are read in parts."""
+    """A run, from a file or standard input; a LazyFrame of Parquet files too large for memory."""
     if name != STDIN and (format or Path(name).suffix.removeprefix(".")) == "parquet":
         with with_names(run=shown_name(name)):
             files = [Path(file) for file in resolve(name, **limits)]
@@ -88,7 +88,7 @@ def run_or_plan_of(name: str, format: FormatName | None = None, **limits: Any) -
 
 
 def alike(left: Given, right: pl.DataFrame) -> tuple[Given, pl.DataFrame]:
-    """Two tables with their ids as text, if one of them has them so: a text file knows no other."""
+    """Two tables with ids cast to text where one of them, such as a text file, has text."""
     for role in ("query_id", "doc_id"):
         of_left, of_right = left.collect_schema(), right.schema
         ours, theirs = find("run", role, of_left.names()), find("qrels", role, of_right.names())
@@ -98,7 +98,7 @@ def alike(left: Given, right: pl.DataFrame) -> tuple[Given, pl.DataFrame]:
 
 
 def systems_of(files: Sequence[str], read: Callable[[str], pl.DataFrame]) -> pl.DataFrame:
-    """The tables of files of a system each, called as the file; one that holds several brings their names.
+    """Tables by system: a file's name, or the names of the systems in it.
 
     The query column is called as in the first. Files of one name in several folders are called by their paths.
     """
@@ -119,7 +119,7 @@ def systems_of(files: Sequence[str], read: Callable[[str], pl.DataFrame]) -> pl.
 
 
 def per_query_of(name: str, **limits: Any) -> pl.DataFrame:
-    """The figures of each query: a table that `evaluate --per-query` wrote, or what trec_eval printed."""
+    """Per-query values: a table of `evaluate --per-query`, or trec_eval's output."""
     with as_file(name) as file, with_names(per_query=shown_name(name)):
         if Path(file).suffix in TABLES:
             return _with_metadata(file, read_one_table(file, **limits))
@@ -134,7 +134,7 @@ def per_query_of(name: str, **limits: Any) -> pl.DataFrame:
 
 
 def _with_metadata(name: str, figures: pl.DataFrame) -> pl.DataFrame:
-    """The figures of a file, with how they were made as far as metadata beside it tell."""
+    """A file's per-query values, with provenance from the metadata file beside it."""
     file = located(name)
     found = read_metadata(file) if isinstance(file, Path) and PROVENANCE not in figures.columns else None
     if found and found.changed:
@@ -143,7 +143,7 @@ def _with_metadata(name: str, figures: pl.DataFrame) -> pl.DataFrame:
 
 
 def excluded_of(options: argparse.Namespace) -> Any:
-    """The documents that --exclude names: 'self', those of a table or of judgments, or None."""
+    """The documents of --exclude: 'self', a table or judgments, or None."""
     name = vars(options).get("exclude")
     if name is None or name == "self":
         return name
@@ -155,7 +155,7 @@ def excluded_of(options: argparse.Namespace) -> Any:
 
 
 def queries_of(options: argparse.Namespace, wanted: Sequence[str]) -> pl.DataFrame:
-    """The table of queries that an option names columns of."""
+    """The table of query attributes behind an option."""
     queries = read_one_table(options.queries, **limits_of(options))
     required("queries", "query_id", queries.columns)
     for name in wanted:
@@ -166,7 +166,7 @@ def queries_of(options: argparse.Namespace, wanted: Sequence[str]) -> pl.DataFra
 
 
 def slices_of(per_query: pl.DataFrame, options: argparse.Namespace, *, by: str = "by") -> tuple[pl.DataFrame, Any]:
-    """The figures of queries, and what an option names: columns of theirs, or of a table of queries."""
+    """Per-query values, and the columns of an option, from them or from a table of query attributes."""
     named = getattr(options, by)
     if options.queries is None or named is None:
         return per_query, named
@@ -177,7 +177,7 @@ def slices_of(per_query: pl.DataFrame, options: argparse.Namespace, *, by: str =
 
 
 def progress(items: Sequence[T], unit: str) -> Iterable[T]:
-    """The same things, with a bar on stderr as they are taken, if that is a terminal and tqdm is installed."""
+    """The items, with a progress bar on stderr if it is a terminal and tqdm is installed."""
     if len(items) < 2 or not sys.stderr.isatty() or not find_spec("tqdm"):
         return items
     from tqdm import tqdm  # type: ignore[import-untyped]  # it brings no types
@@ -187,7 +187,7 @@ def progress(items: Sequence[T], unit: str) -> Iterable[T]:
 
 
 def by_measure(option: str, values: Sequence[Any]) -> Any:
-    """One number for all measures, or pairs of a name and a number as a dict."""
+    """One number for all measures, or a dict of numbers by measure."""
     if all(isinstance(value, tuple) for value in values):
         return dict(values)
     if len(values) == 1:
@@ -196,14 +196,14 @@ def by_measure(option: str, values: Sequence[Any]) -> Any:
 
 
 def _keys_of(options: argparse.Namespace) -> list[str]:
-    """The columns of runs that distinguish rankings: those of --by, unless it names some of a table of queries."""
+    """The run columns of --by that distinguish rankings, unless they belong to a table of query attributes."""
     given = vars(options)
     named = each_once(given.get("by") if given.get("queries") is None else None)
     return [name for name in named if ROLE_OF.get(fold(name)) != "run"]
 
 
 def figures_of(runs: Sequence[str], qrels: pl.DataFrame, options: argparse.Namespace) -> pl.DataFrame:
-    """The figures of runs, each per query; one run after the other, so that only one is in memory."""
+    """Per-query values of runs, evaluated one at a time to hold one in memory."""
     measures = [measure.expression for measure in measures_of(options.measure)]
     # Where --by makes slices of means, --key is the other.
     keys = options.key if "key" in options else _keys_of(options)
@@ -223,14 +223,14 @@ def figures_of(runs: Sequence[str], qrels: pl.DataFrame, options: argparse.Names
 
 
 def refuse_selection(options: argparse.Namespace, where: str) -> None:
-    """Refuse options of rankings where none of their documents would be left out for them."""
+    """Raise an error for options that would leave out no document."""
     for name in OF_RANKINGS:
         if getattr(options, name) != options_of(Evaluating)[name].default:
             raise OptionError(f"is of figures made from runs, with --qrels; {where}.", about=name)
 
 
 def figures_of_files(options: argparse.Namespace) -> pl.DataFrame:
-    """The figures of each query and system, from files of them or, with judgments, from runs."""
+    """Per-query values by system, from files or, with judgments, from runs."""
     limits = limits_of(options)
     if options.qrels is None:
         refuse_selection(options, "these files hold figures")

@@ -57,7 +57,7 @@ SPELT: Mapping[str, tuple[str, Mapping[str, object]]] = {
 
 
 class Asked(NamedTuple):
-    """A measure under the name that ir_measures prints, and what it is evaluated on."""
+    """A measure, its name in ir_measures' output, and the judged-only option."""
 
     expression: pl.Expr
     name: str
@@ -116,7 +116,7 @@ def _asked(text: str) -> Iterator[Asked]:
 
 
 def _label(text: str, info: MeasureInfo) -> str:
-    """The name that ir_measures prints: its own word, and the parameters as written, but for its defaults."""
+    """The name that ir_measures prints: its own, with the given parameters that are not its defaults."""
     theirs = info.also.get("ir_measures", "").split()
     name, arguments, at = parts_of(text)
     if not theirs or (name != info.name and name not in theirs):
@@ -139,7 +139,7 @@ def _written(value: object) -> str:
 
 
 def _per_query(measures: Sequence[Asked], options: argparse.Namespace) -> pl.DataFrame:
-    """The queries, those of the run first, and the figures of each measure; 0 for a query that the run lacks."""
+    """The queries, the run's first, and the values of each measure; 0 for queries missing from the run."""
     run = run_of(options.run)
     if find("run", "run", run.columns):
         raise OptionError(f"{options.run} holds several systems, and ir_measures evaluates one; use evaluate.")
@@ -162,7 +162,7 @@ def _per_query(measures: Sequence[Asked], options: argparse.Namespace) -> pl.Dat
 
 
 def _print(query: object, figures: Iterator[tuple[str, float]], options: argparse.Namespace) -> None:
-    """Print the figures of a query, or of all."""
+    """Print the values of one query, or of all."""
     of_query = {"query_id": str(query)} if options.by_query else {}
     for measure, value in figures:
         if options.output_format == "jsonl":

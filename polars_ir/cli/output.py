@@ -1,4 +1,4 @@
-"""The display of a result: a table in a terminal, tab-separated values in a pipe, or another form by option.
+"""Output of results: a table in a terminal, tab-separated values in a pipe, or another format by option.
 
 Conventions: a terminal gets no control characters, whatever ids and names hold; pipes and files get their bytes.
 """
@@ -57,7 +57,7 @@ P_COLUMNS = ("p", "p_corrected", "p_equivalent")
 
 
 def show(frame: pl.DataFrame, options: argparse.Namespace) -> None:
-    """Print a result, or write it to a file, and how its figures were made to one beside it where that is wanted."""
+    """Print a result, or write it to a file, with its provenance in a second file on request."""
     made: list[str] = []
     if vars(options).get("metadata"):
         made, frame = frame[PROVENANCE].unique().to_list(), frame.drop(PROVENANCE, QUERY_HASH)
@@ -89,7 +89,7 @@ def _show_json(frame: pl.DataFrame, options: argparse.Namespace) -> None:
 
 
 def check_target(path: File) -> None:
-    """Raise a `FileError` for a file that can not be written, before anything is read or computed."""
+    """Raise a `FileError` for an unwritable file before anything is read or computed."""
     check_path(path, stores=True)
     file = located(os.fspath(path))
     if isinstance(file, Path) and "{run}" not in str(file.parent):
@@ -97,13 +97,13 @@ def check_target(path: File) -> None:
 
 
 def say(text: str, end: str = "\n") -> None:
-    """Print a text; in a terminal with escapes for what would act on it."""
+    """Print a text; control characters are escaped in a terminal."""
     print(printable(text) if sys.stdout.isatty() else text, end=end)
 
 
 @contextmanager
 def told_on_the_way() -> Iterator[None]:
-    """The step that a long command is at, on a line of its own on stderr, if that is a terminal."""
+    """Show the current step of a long command on stderr, if it is a terminal."""
     if not sys.stderr.isatty():
         yield
         return
@@ -138,7 +138,7 @@ def as_target(name: str) -> Iterator[str]:
 
 
 def _without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
-    """A frame without formulas of a spreadsheet: `'` stands before texts that begin like one."""
+    """A frame in which `'` precedes texts that a spreadsheet would read as formulas."""
     frame = frame.with_columns((cs.categorical() | cs.enum()).cast(pl.String))
     texts = pl.col(pl.String)
     frame = frame.with_columns(pl.when(texts.str.contains(FORMULA)).then("'" + texts).otherwise(texts).name.keep())
@@ -146,7 +146,7 @@ def _without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _flat(frame: pl.DataFrame) -> pl.DataFrame:
-    """A frame without lists, which texts do not hold."""
+    """A frame with lists as text."""
     return frame.with_columns(pl.col(pl.List(pl.String)).list.join(", "))
 
 
@@ -155,7 +155,7 @@ def _as_tsv(frame: pl.DataFrame) -> str:
 
 
 def _as_json(frame: pl.DataFrame) -> str:
-    """A list of rows; a value that JSON does not have is null."""
+    """A list of rows; values without a JSON form are null."""
     floats = pl.col(pl.Float64)
     finite = frame.with_columns(pl.when(floats.is_finite()).then(floats))
     return json.dumps(finite.to_dicts(), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
@@ -167,7 +167,7 @@ def _as_table(frame: pl.DataFrame, columns: int = -1) -> str:
 
 
 def _fitting(frame: pl.DataFrame) -> str:
-    """As many of the first and last columns as there is room for, and the number of those left out."""
+    """The first and last columns that fit the width, and the number of columns left out."""
     room = get_terminal_size().columns
 
     def width(columns: int) -> int:

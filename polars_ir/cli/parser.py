@@ -38,7 +38,7 @@ PROGRAM = Caller("shell", {**ELSEWHERE, "format": "polars-ir convert --format"})
 
 
 class Command(NamedTuple):
-    """A command of the shell, run by the file in `commands` that is called like it: by its `run`, for a frame to show.
+    """A command, run by `run` of the file of its name in `commands`, which returns a frame to show.
 
     A file has a `status` where the exit status is not always 0. A lack of the extra is told before anything is read.
     """
@@ -55,7 +55,7 @@ class Command(NamedTuple):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, without a screen of options before it."""
+    """A parser with one-line errors, without a usage screen."""
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         try:
@@ -72,7 +72,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser(commands: Iterable[Command], programs: Iterable[str], argv: Sequence[str] | None = None) -> Parser:
-    """The parser of the commands, with the arguments of all or of the one that is run; of programs it has the names."""
+    """The parser of the commands, with the arguments of all or of the one to run, and the names of programs."""
     shared = Parser(add_help=False)
     shared.add_argument("--debug", action="store_true", help="show where an error comes from")
     description = "Evaluate the results of information retrieval."
@@ -114,7 +114,7 @@ OF_EVALUATE = {name: f"evaluate --{name.replace('_', '-')}" for name in (*option
 
 
 def caller_of(options: argparse.Namespace) -> Caller:
-    """The caller of a command: a parameter is its option there, and a table the file that was named."""
+    """The caller of a command: parameters are options, and tables are the named files."""
     from polars_ir.files.finding.copies import shown_name
 
     values, flags = vars(options), dict(options.flags)

@@ -1,4 +1,4 @@
-"""The readers: runs and judgments, read now or scanned later, and the name of a run.
+"""Readers of runs and judgments, eager and lazy, and of a run's name.
 
 Conventions: a file is opened once to see that it is there and, for a scan, to look at its first lines; every problem
 that shows is a `FileError` with file, line and text. A wrong line that a scan can only meet later fails inside Polars,
@@ -356,12 +356,12 @@ def _scan(
 
 
 def _is_word(item: tuple[Any, Any]) -> bool:
-    """True of a word with its number."""
+    """True for a word and its number."""
     return isinstance(item[0], str) and is_number(item[1])
 
 
 def _in_numbers(rows: pl.LazyFrame, words: Words, *, eager: bool) -> pl.LazyFrame:
-    """A table whose grades in words are numbers; other words are an error."""
+    """A table with grades in words as numbers; an error for other words."""
     columns = rows.collect_schema().names()
     name = find("qrels", "relevance", columns) or required("qrels", "score", columns)
     text = pl.col(name).cast(pl.String)
@@ -375,7 +375,7 @@ def _in_numbers(rows: pl.LazyFrame, words: Words, *, eager: bool) -> pl.LazyFram
 
 
 def _read_rows(files: list[File], role: Role, reader: Rows, words: Words | None, *, said: bool) -> pl.DataFrame:
-    """The files in memory; the error of a failure shows the first offending line of all of them."""
+    """The files in memory; errors show the first offending line of all files."""
     quick = [reader.quick(file) if role == "run" and isinstance(file, Path) else None for file in files]
     if len(files) == 1 and quick[0] is not None:
         return quick[0]
@@ -411,7 +411,7 @@ def _read_rows(files: list[File], role: Role, reader: Rows, words: Words | None,
 
 
 def _scan_rows(files: list[File], role: Role, reader: Rows, words: Words | None, *, said: bool) -> pl.LazyFrame:
-    """The files as a plan, after a look at the first lines of each."""
+    """The files as a LazyFrame, after a check of each one's first lines."""
     failures = []
     for dtype in _DTYPES[role] if words is None else (words,):
         parts = [reader.rows[role](path, dtype) for path in files]
@@ -467,7 +467,7 @@ def _rows_together(parts: list[Checked], scans: list[pl.LazyFrame], role: Role, 
 
 
 def _systems(heads: list[Checked], reader: Rows) -> list[str]:
-    """A name for every file: its tag, or the file's own where tags repeat, change within a file or are not there."""
+    """Run names: a file's tag, or its own name where tags repeat, change within the file or are missing."""
     tags = [tags_of(head, reader.tag) for head in heads]
     one_of_each = {of_file[0] for of_file in tags if len(of_file) == 1}
     return [tag for (tag,) in tags] if len(one_of_each) == len(heads) else names([head.path for head in heads])
@@ -483,7 +483,7 @@ def read_typed(files: list[File], reader: Typed, max_ratio: float | None = MAX_R
 
 
 def _scan_typed(files: list[File], reader: Typed, max_ratio: float | None = MAX_RATIO) -> pl.LazyFrame:
-    """The table as a plan, after a look at every file's columns."""
+    """The table as a LazyFrame, after a check of every file's columns."""
     lazy = _typed_together(files, reader, max_ratio)
     if reader.by_rows and (failure := _first_unreadable(files, reader)):
         raise failure
@@ -491,7 +491,7 @@ def _scan_typed(files: list[File], reader: Typed, max_ratio: float | None = MAX_
 
 
 def _check_ids(files: list[File], reader: Typed, frame: pl.DataFrame) -> None:
-    """Raise a `FileError` that names the first of several parts of a run with ids that are null."""
+    """Raise a `FileError` for the first file of a run with null ids."""
     names_of_ids = {fold(name) for role in ("query_id", "doc_id") for name in ROLES[role].names}
     ids = [name for name in frame.columns if fold(name) in names_of_ids]
     if len(files) == 1 or not any(frame[name].null_count() for name in ids):
@@ -529,7 +529,7 @@ def _schema(path: File, scan: pl.LazyFrame, reader: Typed, max_ratio: float | No
 
 
 def _check_rows(path: Path, reader: Typed, width: int, max_ratio: float) -> None:
-    """Raise a `FileError` for a file that declares more rows than it could hold."""
+    """Raise a `FileError` for a file that declares more rows than its size allows."""
     try:
         # Polars knows them without reading the columns.
         height = reader.scan([path]).select(pl.len()).collect(engine="streaming").item()
@@ -549,7 +549,7 @@ def _first_unreadable(files: list[File], reader: Typed) -> FileError | None:
 
 
 def _check_same(files: Sequence[File], columns: Sequence[list[str] | pl.Schema]) -> None:
-    """Raise a `FileError` for a file whose columns are not those of the first."""
+    """Raise a `FileError` for a file whose columns differ from the first one's."""
     for file, of_file in zip(files, columns, strict=True):
         if of_file != columns[0]:
             had, wanted = map(_listed, (of_file, columns[0]))

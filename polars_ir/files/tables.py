@@ -1,4 +1,4 @@
-"""Any table in a file: of figures, of facts on queries, or of records with lists and objects."""
+"""Tables in files: of per-query values, of query attributes, or of records with lists and objects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OBJECTS = ("[", "{")
 
 
 def read_one_table(source: Source, *, remote: bool = True, max_ratio: float | None = MAX_RATIO) -> pl.DataFrame:
-    """A table with a query column, whose ids stay as they are written: 007 is not 7."""
+    """A table with a query column, whose ids stay as written: 007 is not 7."""
     file, format = _one_file(source, remote=remote, max_ratio=max_ratio)
     if format is None or not format.writer.table:
         raise FileError.of_file(file, f"unknown ending; tables are read from {', '.join(TABLES)}.")

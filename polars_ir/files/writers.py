@@ -1,4 +1,4 @@
-"""The writers, whose files the readers read back equal.
+"""Writers, whose files are read back equal.
 
 Conventions: what a format can not hold (an id with a blank in a TREC file) is an error before anything is written. A
 LazyFrame of a run is never held as a whole but for JSON: tables stream, and where ranks rise, in TREC files and MS
@@ -39,7 +39,7 @@ _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
 
 def _written(role: Role) -> Option:
-    """The format of a file that is written."""
+    """The output format."""
     formats = ", ".join(f'`"{name}"`' for name in WRITABLE[role])
     meaning = f"If the extension does not tell; what each holds, the reader says: {formats}."
     return Option(None, or_none(one_of(*WRITABLE[role])), meaning)
@@ -82,7 +82,7 @@ class WritingQrels(TypedDict, total=False):
 
 @public(WritingRun)
 def write_run(run: Any, path: str | os.PathLike[str], **options: Unpack[WritingRun]) -> None:
-    """Write a run to a file, or the runs of several systems to a file each.
+    """Write a run to a file, or several systems to one file each.
 
     `sink_run` is the same function, under the name that Polars gives to the writing of a LazyFrame.
 
@@ -178,7 +178,7 @@ def write_table(frame: pl.DataFrame, path: File) -> None:
 def each_system(
     name: str, table: CanonicalFrame, path: str | os.PathLike[str]
 ) -> Iterator[tuple[str, File, CanonicalFrame]]:
-    """Every system with its file and its rows, for a path that holds `{run}`.
+    """Systems with their files and rows, for a path with `{run}`.
 
     A `DataError` for one whose name would be that of a file in another folder, before the first is yielded.
     """
@@ -219,14 +219,14 @@ def _write(
 
 
 def _is_part_of_a_name(system: str, path: str) -> bool:
-    """True if a system's name, put into a path, is a valid name of a file in the same folder."""
+    """True if a path with a system's name is a valid file of the same folder."""
     names = Path(path.replace("{run}", system)).parts
     is_name = Path(system).name == system and system not in ("", "..") and "\0" not in system
     return is_name and all(len(os.fsencode(name)) <= LONGEST_NAME for name in names)
 
 
 def check_path(path: object, *, stores: bool = False) -> None:
-    """Raise an `InputTypeError` for what is no path, and a `FileError` for one that no file can have.
+    """Raise an `InputTypeError` for a value that is not a path, and a `FileError` for an invalid path.
 
     Where Polars writes, a URL may be that of one of its `stores`.
     """
@@ -255,7 +255,7 @@ def _format(path: str | os.PathLike[str], name: FormatName | None) -> Format:
 
 
 def sink(frames: Iterable[pl.LazyFrame], path: File, format: Format, **options: Any) -> None:
-    """Write frames to a file, one after the other; a text is compressed as the file's last extension says."""
+    """Write frames to a file in turn; texts are compressed by the file's last extension."""
     options |= _options(path) if format.is_text else {}
     # The object at a URL can not be appended to.
     parts = [pl.concat(frames)] if is_remote(path) else frames
@@ -265,7 +265,7 @@ def sink(frames: Iterable[pl.LazyFrame], path: File, format: Format, **options: 
 
 
 def write_lines(lines: Iterable[str], path: File) -> None:
-    """Write the lines of a text to a file, compressed as its ending says."""
+    """Write lines of text to a file, compressed by its extension."""
     with written(path) as file:
         sink_fields(pl.LazyFrame({"line": list(lines)}), file, **_options(path))
 

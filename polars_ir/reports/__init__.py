@@ -1,4 +1,4 @@
-"""Reports: an experiment as a page that one opens, and as Markdown."""
+"""Reports of an experiment: an HTML page, and Markdown."""
 
 from polars_ir.lazy import lazy
 

@@ -1,4 +1,4 @@
-"""The answer of a report in two sentences: who is first, who is tied with it, and in how many queries.
+"""The answer of a report in two sentences: the best system, those tied with it, and in how many queries.
 
 Conventions: tied with the first are the systems whose difference from it is not beyond chance by `compare` of all pairs
 (Student's paired t, corrected by Holm), and than which `ranks` calls no system better. What is first, second and equal
@@ -31,7 +31,7 @@ Rows = Mapping[str, Sequence[Any]]
 
 
 def plain(text: object) -> str:
-    r"""A text on one line, in which each character is seen where it is; of a long one, its two ends.
+    r"""A text on one line with visible characters; the middle of a long one is left out.
 
     >>> plain("a\u200bb"), plain(""), plain("\u202etxt.exe")
     ('a b', '""', '\\u202etxt.exe')
@@ -44,7 +44,7 @@ def plain(text: object) -> str:
 
 
 def rows_of(columns: Rows | None, **values: Any) -> Iterator[dict[str, Any]]:
-    """The rows of columns that have some values."""
+    """The rows with given values."""
     for row in zip(*columns.values(), strict=True) if columns else ():
         named = dict(zip(columns or (), row, strict=True))
         if all(named[name] == value for name, value in values.items()):
@@ -52,7 +52,7 @@ def rows_of(columns: Rows | None, **values: Any) -> Iterator[dict[str, Any]]:
 
 
 def against(pairs: Rows | None, measure: str, run: str, other: str) -> dict[str, Any] | None:
-    """The comparison of a system with another, whichever of them `compare` took for the baseline; None without one."""
+    """The comparison of two systems, in either direction of `compare`; None without one."""
     for row in rows_of(pairs, measure=measure):
         if (row["run"], row["baseline"]) == (run, other):
             return row
@@ -65,7 +65,7 @@ def against(pairs: Rows | None, measure: str, run: str, other: str) -> dict[str,
 
 
 def figures(values: Iterable[float | None], *, signed: bool = False) -> list[str]:
-    """Figures that stand together, with four decimals, or as many as tell different ones apart; none becomes 0."""
+    """Numbers with four decimals, or as many as keep different ones different; none becomes 0."""
     values = list(values)
     # Of what floats alone tell apart no decimals do.
     different = {float(f"{value:.13g}") for value in values if value is not None}
@@ -86,7 +86,7 @@ def _figure(value: float | None, places: int, sign: str) -> str:
 def answer(
     tested: Mapping[str, Any], measure: str, baseline: str | None, name: Callable[[str], str] = plain
 ) -> list[str]:
-    """The sentences by a measure, in which `name` writes the names of systems."""
+    """The sentences on a measure; `name` formats system names."""
     ranking = list(rows_of(tested["ranks"], measure=measure))
     if not ranking or ranking[0]["rank"] is None:
         return [_alone(tested["summary"], measure, name)]
@@ -215,7 +215,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _listed(names: Sequence[str], separator: str = ", ") -> str:
-    """Names in a row, and the number of those beyond the first few."""
+    """The first names, and the number of others."""
     if len(names) > NAMED:
         return f"{separator.join(names[:NAMED])}{separator.rstrip()} and {len(names) - NAMED} more"
     if len(names) < 2 or separator != ", ":

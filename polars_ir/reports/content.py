@@ -66,7 +66,7 @@ class Doubts(TypedDict):
 
 
 class Documents(TypedDict):
-    """The documents of rankings, their places, and the number of relevant ones that each query misses."""
+    """The documents of rankings, their ranks, and the number of relevant ones that each query misses."""
 
     documents: Columns
     places: Columns
@@ -77,7 +77,7 @@ class Documents(TypedDict):
 
 
 class Rankings(Documents):
-    """The rankings that are kept, down to a depth, with contributions to a measure."""
+    """The kept rankings, down to a depth, with contributions to a measure."""
 
     measure: str
     depth: int

@@ -1,4 +1,4 @@
-"""The doubts about a report: the findings of `validate` on each system, and the bounds of unjudged documents."""
+"""Caveats of a report: the findings of `validate` per system, and bounds for unjudged documents."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _found(experiment: Experiment, rows: pl.DataFrame) -> Iterator[dict[str, Any
 
 
 def _bounds(rows: pl.DataFrame, qrels: Any, measure: str, options: Reporting) -> dict[str, Any] | None:
-    """The mean of a measure with the bounds that unjudged documents leave, by system; None where there are none."""
+    """Mean of a measure with its bounds by system; None without unjudged documents."""
     named = column_of(measure)
     if named is None or "bounds" in kind_of(named.info.function(**named.arguments)).refuses:
         return None

@@ -1,4 +1,4 @@
-"""The material of a report: what is evaluated of runs and judgments before anything is compared."""
+"""The input of a report: runs and judgments, evaluated before any comparison."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CUTOFFS = (1, 3, 10, 30, 100)
 
 
 class Experiment(NamedTuple):
-    """The material of a report: figures and, unless only these are known, the runs and the judgments behind them.
+    """The input of a report: per-query values and, if known, their runs and judgments.
 
     `counts` are the columns of `per_query` with the number of retrieved documents and the share of unjudged ones in the
     top 10, `cutoffs` those of the first measure at several cutoffs.
@@ -71,7 +71,7 @@ def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> 
 
 
 def order_of(per_query: pl.DataFrame, measure: str) -> list[str]:
-    """The systems by their means, the best first."""
+    """Systems by mean, best first."""
     means = per_query.group_by("run").agg(pl.col(measure).sort().mean())
     by_mean = [False, False] if is_cost(measure) else [True, False]
     systems: list[str] = means.sort(measure, "run", descending=by_mean, nulls_last=True)["run"].to_list()
@@ -79,7 +79,7 @@ def order_of(per_query: pl.DataFrame, measure: str) -> list[str]:
 
 
 def with_run(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with the names of systems, even where there is a single one without a name."""
+    """The frame with system names, also for a single unnamed system."""
     named = pl.col("run").cast(pl.String)
     return frame.with_columns(named) if "run" in frame.columns else frame.select(pl.lit("run").alias("run"), pl.all())
 

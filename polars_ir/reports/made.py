@@ -1,4 +1,4 @@
-"""The origin of a report: the versions, the options, and the calls that make it again."""
+"""The origin of a report: versions, options, and the calls that remake it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def made_of(
     options: Mapping[str, Any],
     texts: Mapping[str, Any],
 ) -> Made:
-    """The versions and options of a report; the files and the command are told by the shell."""
+    """Versions and options of a report; the command line adds files and command."""
     chosen: dict[str, Any] = {"measures": list(measures), "baseline": baseline, "n_queries": n_queries, **options}
     chosen = {name: value for name, value in chosen.items() if value is not None or name not in ("title", "date")}
     given = [name for name, table in texts.items() if table is not None]
@@ -43,7 +43,7 @@ def made_of(
 
 
 def call(options: Mapping[str, Any], given: Sequence[str]) -> str:
-    """The call that makes a report again, of tables called as its parameters."""
+    """The call that remakes a report, with tables named like its parameters."""
     defaults = {"n_queries": N_QUERIES} | {name: option.default for name, option in options_of(Reporting).items()}
     named = {name: value for name, value in options.items() if name != "measures" and defaults.get(name) != value}
     texts = [f"{name}={name}" for name in given] + [f"{name}={value!r}" for name, value in named.items()]

@@ -41,7 +41,7 @@ def markdown(content: Content, query_figures: bytes) -> str:
 
 
 def escaped(text: object) -> str:
-    """A text in which every character stands for itself, on one line, its middle left out where it is long.
+    """An escaped text on one line; the middle of a long one is left out.
 
     >>> escaped("<b>|@me")
     '<code>&#60;b&#62;&#124;&#64;me</code>'
@@ -68,7 +68,7 @@ def _p(rows: Sequence[Mapping[str, Any] | None]) -> list[str]:
 
 
 def _table(columns: Sequence[tuple[str, Sequence[str]]], *, texts: int = 1) -> str:
-    """A table of headings with their cells, which are numbers but for the first columns."""
+    """A Markdown table, whose cells are numbers but for the first columns."""
     headings, cells = zip(*columns, strict=True)
     below = ["---"] * texts + [RIGHT] * (len(columns) - texts)
     return "\n".join(f"| {' | '.join(row)} |" for row in (headings, below, *zip(*cells, strict=True)))
@@ -119,7 +119,7 @@ def _systems(content: Content, measure: str) -> str:
 
 
 def _worst_slices(content: Content, measure: str) -> str:
-    """The slices that lose beyond chance against the other queries."""
+    """Slices significantly worse than the other queries."""
     found = [
         (each["attribute"], row)
         for each in content["slices"]
@@ -140,7 +140,7 @@ def _worst_slices(content: Content, measure: str) -> str:
 
 
 def _largest_drops(content: Content, query_figures: bytes) -> str:
-    """The queries in which the first of the pair loses most against the other."""
+    """The queries with the largest losses of the first system of the pair."""
     if len(content["pair"]) < 2:
         return ""
     system, other = (escaped(content["systems"][place]) for place in content["pair"])

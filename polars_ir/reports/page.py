@@ -1,4 +1,4 @@
-"""A report as a page: one file of HTML with its styles, its scripts and its data, which asks for nothing else.
+"""A report as one HTML file with styles, scripts and data, without further requests.
 
 Conventions: data are deflated and in base64, and enter the page as texts, so that no character of an id or a document
 is markup. What may run is named by its hash in the page's Content-Security-Policy, which forbids all else.
@@ -43,7 +43,7 @@ def page(content: Content, figures: bytes) -> str:
 
 
 def framed(content: Content, figures: bytes) -> str:
-    """The page in a frame of its own, from which it can reach nothing of a notebook."""
+    """The page in an iframe isolated from the notebook."""
     return (
         f'<iframe sandbox="allow-scripts" title="Report" style="width: 100%; height: {HEIGHT}px; border: 0" '
         f'srcdoc="{html.escape(page(content, figures))}"></iframe>'
@@ -55,7 +55,7 @@ def _file(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """The hash of a script or a style, as a policy names it."""
+    """Hash of a script or style for the content security policy."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 

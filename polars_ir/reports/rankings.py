@@ -1,4 +1,4 @@
-"""The rankings that a report keeps: of the queries that tell most, with what each document contributes.
+"""The rankings of a report: of the most telling queries, with each document's contribution.
 
 Conventions: a document of a query stands once, with its grade and text, and its places refer to it. Kept are those that
 some system has down to the depth, and the first relevant ones that none has.
@@ -53,7 +53,7 @@ def kept(per_query: pl.DataFrame, measure: str, pair: Sequence[str], n: int) -> 
 
 
 def _gained(per_query: pl.DataFrame, measure: str, system: str, other: str) -> pl.DataFrame:
-    """The queries in which a system has a higher value than another, the largest difference first."""
+    """Queries with a higher value of one system than of another, largest difference first."""
     both = per_query.filter(run=system).join(per_query.filter(run=other), on="query_id")
     gain = pl.col(measure) - pl.col(f"{measure}_right")
     return both.filter(gain > 0).sort(gain, "query_id", descending=[True, False])

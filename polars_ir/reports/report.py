@@ -1,4 +1,4 @@
-"""`report`: an experiment put together, to be shown to others.
+"""`report`: an experiment on one page.
 
 Conventions: a report holds figures that other functions return (`evaluate`, `summarize`, `ranks`, `compare`,
 `worst_slices`, `validate`, `explain`), whole, and computes none itself; its page and its Markdown print them. Systems
@@ -350,7 +350,7 @@ def _cutoffs(experiment: Experiment) -> Cutoffs | None:
 
 
 def _queries(query: pl.DataFrame, texts: Any, attributes: pl.DataFrame | None) -> Queries:
-    """The ids of the queries, their texts, and the columns of slices."""
+    """Query ids, texts, and slice columns."""
     with_texts = with_text(query.clone(), texts, "queries", "query_id", "query_id", "text")
     described: Queries = {"ids": query["query_id"].to_list(), "texts": None, "attributes": {}}
     if "text" in with_texts.columns:
@@ -399,6 +399,6 @@ def _figures(experiment: Experiment, ids: pl.Series) -> bytes:
 
 
 def columns_of(frame: pl.DataFrame) -> Columns:
-    """The columns of a frame as JSON has them: a number that it lacks is null."""
+    """The columns of a frame for JSON; NaN and infinities are null."""
     floats = pl.col(pl.Float64)
     return frame.with_columns(pl.when(floats.is_finite()).then(floats)).to_dict(as_series=False)

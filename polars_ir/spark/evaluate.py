@@ -149,7 +149,7 @@ def _empty_result(
 
 
 def _names(run: DataFrame, qrels: DataFrame | None, by: Sequence[str]) -> Names:
-    """The columns of both tables, by their roles, and the keys that distinguish rankings."""
+    """Columns of both tables by role, and the keys of rankings."""
     if qrels is not None:
         columns = {role: find("qrels", role, qrels.columns) for role in OF_QRELS}
         columns["relevance"] = columns["relevance"] or find("qrels", "score", qrels.columns)
@@ -170,14 +170,14 @@ class RunAndQrels:
     names: Names
 
     def of_judgments(self, role: str, *keys: str) -> DataFrame:
-        """The ids or grades of the judged rows, with duplicates, and keys that these have."""
+        """Ids or grades of judged rows, with duplicates, and their keys."""
         frame, names = (self.run, self.names.run) if self.qrels is None else (self.qrels, self.names.qrels)
         judged = frame if self.qrels is not None else frame.filter(column(names["relevance"]).isNotNull())
         return judged.select(*map(column, keys), column(names[role]).alias(role))
 
 
 def rows_of(pair: RunAndQrels, read: Collection[str], *, bounds: bool, broadcast: bool | None) -> DataFrame:
-    """All rows that travel, with the query that they travel by; `read` are the columns that the measures name."""
+    """All shuffled rows, with the query as the shuffle key; `read` are the columns that measures name."""
     run = _run(pair, read)
     if pair.qrels is None:
         frames = [run]
@@ -210,7 +210,7 @@ def _run(pair: RunAndQrels, read: Collection[str]) -> DataFrame:
 
 
 def _of_judged_queries(run: DataFrame, pair: RunAndQrels, broadcast: bool | None) -> DataFrame:  # noqa: FBT001  # an option of ours
-    """The run without the rows of unjudged queries, if the judged ones can be broadcast."""
+    """The run without unjudged queries, if the judged ones can be broadcast."""
     from pyspark.sql import functions as F  # noqa: N812
 
     judged = pair.of_judgments("query_id").distinct().select(column("query_id").alias(QUERY), F.lit(True).alias(JUDGED))
@@ -233,7 +233,7 @@ def _is_wrong(pair: RunAndQrels) -> Column:
 
 
 def _shared(pair: RunAndQrels, *, bounds: bool) -> list[DataFrame]:
-    """The facts that every judged query brings along: the systems, the highest grade; none if not needed."""
+    """Facts joined to every judged query: systems, highest grade; none if not needed."""
     from pyspark.sql import functions as F  # noqa: N812
 
     facts, names = {}, pair.names

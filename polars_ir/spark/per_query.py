@@ -292,7 +292,7 @@ def _check_one_system(role: str, frame: DataFrame) -> None:
 
 
 def _together(sides: dict[str, DataFrame]) -> DataFrame:
-    """The rows of both sides, with the columns that both have, and their side for a system."""
+    """Rows of both sides with their shared columns, and the side as the system."""
     from pyspark.sql import functions as F  # noqa: N812
 
     parts = []
@@ -305,7 +305,7 @@ def _together(sides: dict[str, DataFrame]) -> DataFrame:
 
 
 def _by_sums(per_query: DataFrame, function: Callable[..., pl.DataFrame]) -> DataFrame:
-    """The result of a function whose steps run in tasks; rows that it looks at again are kept until it has ended."""
+    """The result of a function whose steps run in tasks; rows that it reads twice are cached meanwhile."""
     kept: list[DataFrame] = []
 
     def source(of: Queries) -> Executor:

@@ -1,4 +1,4 @@
-"""The rows of Spark frames without those of excluded documents, which every task would else have to be sent."""
+"""Spark frames without excluded documents, which every task would otherwise receive."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def without_excluded(run: DataFrame, qrels: DataFrame | None, exclude: Any) -> tuple[DataFrame, DataFrame | None]:
-    """The run and its judgments without some documents, of which nothing has run."""
+    """The run and its judgments without some documents; runs no job."""
     if exclude is None:
         return run, qrels
     excluded = None

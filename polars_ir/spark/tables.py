@@ -1,4 +1,4 @@
-"""Spark frames as the core sees them: schemas, names and sizes, none of which runs a job.
+"""Schemas, names and sizes of Spark frames, without running a job.
 
 Conventions
     * A column is named in backquotes, since its name can hold a dot. PySpark and PyArrow are imported when used.
@@ -73,7 +73,7 @@ def check_spark(role: str, frame: object) -> None:
 
 
 def _without_java() -> str:
-    """Advice for a machine without Java, of which Spark says little more than that its process ended."""
+    """Advice for a machine without Java, on which Spark only reports that its process ended."""
     if os.environ.get("JAVA_HOME") or shutil.which("java"):
         return ""
     return (
@@ -83,7 +83,7 @@ def _without_java() -> str:
 
 
 def check_whole(table: str, frame: Any) -> None:
-    """Raise an error for a frame of which rows or columns could be lost without a word."""
+    """Raise an error for a frame that could lose rows or columns silently."""
     if frame.isStreaming:
         raise InputTypeError(
             "is a stream, and a query can be evaluated when all of its rows are there. Read it as a table, or "
@@ -124,7 +124,7 @@ def is_spark(value: object) -> TypeGuard[DataFrame]:
 
 
 def to_spark(table: str, value: object, *, column: str, like: DataFrame) -> DataFrame:
-    """A Spark frame as it is, and any other table in the session of another frame."""
+    """A Spark frame as it is; any other table as one in the session of another frame."""
     if is_spark(value):
         check_whole(table, value)
         return value
@@ -141,7 +141,7 @@ def in_session(session: SparkSession, frame: pl.DataFrame) -> DataFrame:
 
 
 def plain(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame in dtypes that Spark has too.
+    """The frame in dtypes that Spark supports.
 
     Text for categories and nulls, Int64 for unsigned and long integers, microseconds for other units of time.
     """
@@ -175,7 +175,7 @@ def empty(table: str, frame: DataFrame) -> pl.DataFrame:
 
 
 def by_bytes(frame: DataFrame) -> DataFrame:
-    """The frame with text that is compared by its bytes, as in the core, where a column has another collation."""
+    """The frame with text compared by bytes, as in the core, whatever its collation."""
     collations = {field.name: getattr(field.dataType, "collation", "UTF8_BINARY") for field in frame.schema}
     collated = [name for name, collation in collations.items() if collation != "UTF8_BINARY"]
     return frame.withColumns({name: column(name).cast("string") for name in collated}) if collated else frame
@@ -197,7 +197,7 @@ def arrow_schema(frame: pl.DataFrame) -> pa.Schema:
 
 
 def column(name: str) -> Column:
-    """A column by its name, whatever that holds."""
+    """A column by name, whatever characters it holds."""
     from pyspark.sql import functions as F  # noqa: N812  # everybody's name for it
 
     return F.col(f"`{name.replace('`', '``')}`")
@@ -223,7 +223,7 @@ def columns_of(about: str, names: Any, frame: DataFrame) -> Any:
 
 
 def is_small(frame: DataFrame) -> bool:
-    """True for a table that Spark would broadcast by itself: `spark.sql.autoBroadcastJoinThreshold`."""
+    """True for a table below `spark.sql.autoBroadcastJoinThreshold`."""
     size = _estimated_bytes(frame)
     if size is None:
         return False
@@ -232,7 +232,7 @@ def is_small(frame: DataFrame) -> bool:
 
 
 def check_broadcast(frame: DataFrame) -> None:
-    """Raise an error for a table that is known to be too large to be broadcast."""
+    """Raise an error for a table known to be too large for a broadcast."""
     size = _estimated_bytes(frame)
     if size is not None and LARGEST_BROADCAST <= size < UNKNOWN:
         raise OptionError(

@@ -152,7 +152,7 @@ def on_executor(
 
 
 def _parts(frames: list[pl.DataFrame]) -> Parts:
-    """The rows of some batches, apart; the list is emptied, since the parts are copies."""
+    """The rows of some batches by table; the list is emptied, since the tables are copies."""
     rows = pl.concat(frames, rechunk=False)
     frames.clear()
     structs = [name for name in rows.columns if name in (RUN, JUDGMENT, SHARED)]
@@ -213,7 +213,7 @@ def _followed_by(frame: pl.DataFrame, columns: Mapping[str, Sequence[Any] | pl.S
 
 
 def _unused(*ids: pl.Series) -> Any:
-    """The first number that is not among some ids; as text where they are text."""
+    """The first number that is not among the ids, as text if these are text."""
     used = pl.concat(ids).unique()
     numbers = pl.int_range(len(used) + 1, eager=True).cast(used.dtype)
     return numbers.filter(~numbers.is_in(used.implode()))[0]

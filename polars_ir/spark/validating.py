@@ -1,4 +1,4 @@
-"""`validate` on Spark: the findings that are of one query each, counted in the tasks.
+"""`validate` on Spark: per-query findings, counted in the tasks.
 
 Conventions: both tables travel to a partition by their query, in one shuffle; a partition is one call of
 `polars_ir.validate`, and Spark adds up the counts. What is of all queries together, such as a mean that ties move, ids

@@ -1,4 +1,4 @@
-"""The commands of the shell, in the order in which `--help` lists them, and a file each that runs it."""
+"""The commands, in the order of `--help`; each has a file that runs it."""
 
 from polars_ir.cli import arguments as of
 from polars_ir.cli.parser import Command

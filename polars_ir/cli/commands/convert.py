@@ -16,7 +16,7 @@ from polars_ir.frames.roles import find
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
-    """Nothing to show: the file is written."""
+    """Writes the file; returns nothing to show."""
     if options.qrels and options.tag is not None:
         raise OptionError("--tag is of runs; judgments have none.")
     with as_file(options.source) as source, as_target(options.target) as target:

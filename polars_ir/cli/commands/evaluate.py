@@ -18,7 +18,7 @@ TYPED = (*PARQUET.extensions, *IPC.extensions)
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
-    """The means of runs, or their figures per query."""
+    """The means of runs, or their per-query values."""
     if options.render == "flat" and options.per_query:
         raise OptionError("--json=flat is of means; leave out --per-query.")
     # An error of the queries is raised before the evaluation.
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
 
 
 def _queries(options: argparse.Namespace) -> pl.DataFrame | None:
-    """The table that --by and --weights name columns of; None without them."""
+    """The table of query attributes for --by and --weights; None without them."""
     columns = [*(options.by or ()), *(options.weights or ())]
     if options.by and options.key:
         raise OptionError("--by and --key make rows in two ways; leave one of them out.")

@@ -18,7 +18,7 @@ from polars_ir.fusion.methods import TRAINED
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
-    """The gain of tuning; or nothing to show, since the fused run is written."""
+    """The gain of tuning, or nothing where the fused run is written."""
     runs = systems_of(options.files, partial(run_of, format=options.format, **limits_of(options)))
     if options.method in TRAINED:
         _write(_learnt(runs, options), options)
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
 
 
 def _learnt(runs: pl.DataFrame, options: argparse.Namespace) -> pl.DataFrame:
-    """The runs fused by a trained method, each judged query by what the others teach."""
+    """The runs fused by a trained method; each judged query by training on the others."""
     if options.qrels is None:
         raise OptionError(f"--method {options.method} learns from judgments; give them (--qrels FILE).")
     for name in ("tune", "weights", "k", "dialect"):
@@ -56,7 +56,7 @@ def _learnt(runs: pl.DataFrame, options: argparse.Namespace) -> pl.DataFrame:
 
 
 def _weights(runs: pl.DataFrame, options: argparse.Namespace) -> dict[str, float] | None:
-    """The weights by the names of the runs."""
+    """Weights by run name."""
     if options.weights is None:
         return None
     names = runs["run"].unique(maintain_order=True).to_list()

@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
 
 
 def status(verdict: pl.DataFrame, options: argparse.Namespace) -> int:
-    """The exit status of the verdict: 0 too for one that is inconclusive, where it is to pass or to warn."""
+    """The exit status of the verdict: 0 also for inconclusive ones that pass or warn."""
     found = exit_status(verdict)
     if found != UNDECIDED or options.inconclusive in (None, "fail"):
         return found
@@ -87,7 +87,7 @@ def status(verdict: pl.DataFrame, options: argparse.Namespace) -> int:
 
 
 def read_thresholds(options: argparse.Namespace) -> None:
-    """Take from a TOML file the options that the command line leaves at their defaults."""
+    """Read options that the command line leaves at their defaults from a TOML file."""
     try:
         table = tomllib.loads(Path(options.thresholds).read_text("utf-8"))
     except (OSError, ValueError) as error:
@@ -110,7 +110,7 @@ def read_thresholds(options: argparse.Namespace) -> None:
 
 
 def _from_toml(name: str, value: Any) -> Any:
-    """A value of a file as the command line would have it."""
+    """A value from a file as the command line would parse it."""
     if name == "measures":
         return [value] if isinstance(value, str) else value
     if name == "looks":

@@ -11,7 +11,7 @@ from polars_ir.language.catalog import catalog
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
-    """The measures whose names or meaning hold a pattern."""
+    """The measures whose names or meaning match a pattern."""
     text = pl.concat_str("name", "function", "also", "meaning", separator=" ").str.to_lowercase()
     measures = catalog().filter(text.str.contains(options.pattern.lower(), literal=True))
     if measures.is_empty():

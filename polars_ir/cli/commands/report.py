@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
 
 
 def _python(made: Report, options: argparse.Namespace, runs: pl.DataFrame) -> Iterator[str]:
-    """The lines of Python that read the files, and make the report again."""
+    """Python code that reads the files and remakes the report."""
     yield from ("import polars as pl", "import polars_ir as ir", "")
     read = {file: f"ir.read_run({Path(file).name!r})" for file in options.runs}
     systems = runs[find("run", "run", runs.columns) or "run"].unique(maintain_order=True)
@@ -93,13 +93,13 @@ def _python(made: Report, options: argparse.Namespace, runs: pl.DataFrame) -> It
 
 
 def _files(options: argparse.Namespace) -> list[str | None]:
-    """The files that the report is made of."""
+    """The report's input files."""
     excluded = None if options.exclude == "self" else options.exclude
     return [options.qrels, *options.runs, options.queries, options.documents, excluded]
 
 
 def with_origin(made: Report, options: argparse.Namespace, names: Sequence[str | None], target: str | None) -> Report:
-    """The report with its origin: the names and hashes of its files, and the command, without any folder."""
+    """The report with its origin: file names and hashes, and the command, without folders."""
     read = [file for name in names if name not in (None, STDIN) for file in resolve(str(name), **limits_of(options))]
     given = {name: Path(name).name for name in (*names, target) if name is not None}
     origin = made.content["made"]
@@ -109,12 +109,12 @@ def with_origin(made: Report, options: argparse.Namespace, names: Sequence[str |
 
 
 def _file(path: Path) -> dict[str, Any]:
-    """The name, the size and the hash of a file."""
+    """A file's name, size and hash."""
     with path.open("rb") as file:
         return {"name": path.name, "size": path.stat().st_size, "sha256": file_digest(file, "sha256").hexdigest()}
 
 
 def _without_folder(word: str, given: Mapping[str, str]) -> str:
-    """A word of a command, in which a file has no folder."""
+    """A command-line argument, with paths reduced to file names."""
     name = next((name for name in given if word.endswith(name)), None)
     return word if name is None else word.removesuffix(name) + given[name]

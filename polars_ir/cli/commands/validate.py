@@ -33,7 +33,7 @@ def status(findings: pl.DataFrame, options: argparse.Namespace) -> int:
 
 
 def _findings(run: pl.DataFrame, qrels: pl.DataFrame, **options: Any) -> pl.DataFrame:
-    """The problems of a run, or of each of the systems that it holds."""
+    """The problems of a run, by system where it holds several."""
     system = find("run", "run", run.columns)
     if system is None:
         of_one: pl.DataFrame = validate(run, qrels, **options)

@@ -1,1 +1,1 @@
-"""From what a caller names to files that can be read: where they are, how they begin, and copies of what comes once."""
+"""Finding the files of a source: their places, their first bytes, and copies of what can be read once."""

@@ -1,4 +1,4 @@
-"""Copies, on the disk of this machine, of what can be read once or only as a whole: web texts, pipes, standard input.
+"""Local copies of what can be read only once or as a whole: web texts, pipes, standard input.
 
 Conventions: Polars unpacks a compressed body in memory, whatever it unpacks to, and wants a server that sends parts. So
 a text that is read now is copied to this disk first, no more of it than its server announced, to be read within the
@@ -33,7 +33,7 @@ _LONGEST_NAME = 200
 
 @contextmanager
 def downloaded(files: Sequence[File], asked: Format | None, max_ratio: float | None) -> Iterator[list[File]]:
-    """The files, texts at web addresses as copies that go when they were read and are called as they were named."""
+    """The files, with web texts as temporary copies that keep their names in messages."""
     urls = [file for file in files if isinstance(file, str) and _is_text_of_the_web(file, asked)]
     if not urls:
         yield [*files]
@@ -60,7 +60,7 @@ def _name(url: str) -> str:
 
 @contextmanager
 def copied(file: IO[Any]) -> Iterator[str]:
-    """The path of a temporary copy of an open file, which goes by its name."""
+    """The path of a temporary copy of an open file, under its name in messages."""
     name = getattr(file, "name", None)
     own = _name(Path(name).name.replace("\0", "")) if isinstance(name, str) else "file"
     with TemporaryDirectory() as folder:
@@ -91,7 +91,7 @@ def as_file(name: str) -> Iterator[str]:
 
 
 def shown_name(name: str) -> str:
-    """The name of a file of the shell in a message."""
+    """A file's name in messages of the command line."""
     return "standard input" if name == STDIN else name
 
 

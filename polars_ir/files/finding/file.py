@@ -44,7 +44,7 @@ def scheme(name: str) -> str | None:
 
 
 def located(name: str) -> File:
-    """A file by its path or its URL."""
+    """A file, by path or URL."""
     return name if scheme(name) in SCHEMES else Path(name)
 
 
@@ -54,7 +54,7 @@ def is_remote(file: File) -> bool:
 
 
 def is_pattern(file: File) -> bool:
-    """True for a URL that is a pattern of several files; `?` begins its query, and `[` is part of a name."""
+    """True for a URL that is a glob; `?` begins its query, and `[` is part of a name."""
     return isinstance(file, str) and "*" in urlsplit(file).path
 
 
@@ -68,12 +68,12 @@ def is_text(path: str | Path) -> bool:
 
 
 def one_file(file: File) -> str:
-    """A file as a reader takes it that follows patterns: `x[1].jsonl` is the name of one file, not a pattern."""
+    """A path escaped for readers that expand globs: `x[1].jsonl` is one file."""
     return file if isinstance(file, str) else glob.escape(str(file))
 
 
 def pure(file: File) -> PurePath:
-    """The path of a file, for its name and extensions; that of a URL without the query after `?`."""
+    """The path of a file, or of a URL without its query."""
     return PurePosixPath(urlsplit(file).path) if isinstance(file, str) else file
 
 
@@ -118,13 +118,13 @@ def beginning(path: Path) -> bytes:
 
 
 def holds(path: Path, byte: bytes) -> bool:
-    """True if a byte is in a file, as it is on the disk."""
+    """True if a file's raw bytes hold a byte."""
     with path.open("rb") as file:
         return any(byte in chunk for chunk in iter(lambda: file.read(_CHUNK), b""))
 
 
 def check_readable(path: Path, begin: bytes) -> None:
-    """Raise a `FileError` for a file that begins as one that is not read."""
+    """Raise a `FileError` for a file whose first bytes are of an unreadable format."""
     for pattern, problem in _NOT_READ.items():
         if re.match(pattern, begin):
             raise FileError.of_file(path, problem, fix=_unpack_lz4(path) if pattern == LZ4 else None)
@@ -157,7 +157,7 @@ _DICTIONARY, _CONTENT = (0, 1, 2, 4), (0, 2, 4, 8)
 
 
 def check_unpacked(path: Path, max_ratio: float | None) -> None:
-    """Raise a `FileError` for a compressed text that unpacks to too much, or to a line that is too long."""
+    """Raise a `FileError` for a compressed text that exceeds the limits of size or of line length."""
     begin = beginning(path)
     if max_ratio is None or not begin.startswith((GZIP, ZSTD)):
         return
@@ -171,12 +171,12 @@ def check_unpacked(path: Path, max_ratio: float | None) -> None:
 
 
 def most_bytes(path: Path, max_ratio: float) -> float:
-    """The most bytes that a file may unpack to."""
+    """Maximum unpacked size of a file, in bytes."""
     return max(SMALL, path.stat().st_size * max_ratio)
 
 
 def check_size(path: Path, count: int, most: float, max_ratio: float) -> None:
-    """Raise a `FileError` for a file that unpacks to more bytes than it may."""
+    """Raise a `FileError` for a file above the limit of its unpacked size."""
     if count > most:
         words = "If you trust where it comes from"
         more = Setting("max_ratio", round(max(max_ratio, 1) * 10))
@@ -205,7 +205,7 @@ def _check_gzip(path: Path, file: BinaryIO, most: float, max_ratio: float) -> No
 
 
 def _parts(path: Path, file: BinaryIO) -> Iterator[bytes]:
-    """The unpacked bytes of gzip, in parts; Polars reports a file that is cut short."""
+    """The unpacked bytes of gzip, in chunks; Polars reports truncated files."""
     unpacker = zlib.decompressobj(wbits=31)
     while packed := file.read(_PACKED):
         while packed:

@@ -29,7 +29,7 @@ class Folders(NamedTuple):
     again: tuple[tuple[str, str | None], ...]
 
     def with_columns(self, scan: pl.LazyFrame, file: File) -> pl.LazyFrame:
-        """The rows of files in these folders with the columns that they lack, first.
+        """Rows of files with the columns of their folders, first.
 
         Where a file and its folder say two things of a column, as after a copy, an error names both: at once if the
         first row of a file on disk does, else the plan fails.
@@ -48,7 +48,7 @@ class Folders(NamedTuple):
 
 
 def folders_of(files: Sequence[File], columns: Iterable[str]) -> list[Folders]:
-    """The columns in the names of each file's folders, beside those that the files have.
+    """Columns of each file's folders that its own columns lack.
 
     Their values are days where all of them are written so, and else texts; ids are always texts, as everywhere in
     files.
@@ -67,7 +67,7 @@ def folders_of(files: Sequence[File], columns: Iterable[str]) -> list[Folders]:
 
 
 def _columns_of(path: PurePath) -> dict[str, str | None]:
-    """The columns in the names of a file's folders, with their values as Hive writes them."""
+    """Columns and values of a file's folders, as Hive writes them."""
     pairs = (part.partition("=")[::2] for part in path.parts[:-1] if "=" in part)
     return {key: None if value == NULL else unquote(value) for key, value in pairs if key}
 

@@ -1,4 +1,4 @@
-"""From what a caller names to the files that are read, and their format.
+"""The files of a source, and their format.
 
 Conventions: a path that exists is that file, whatever characters are in its name; another with `*`, `?` or `[` is a
 glob, whose files come in the order of their names, and each of which must be a file that can be read. A URL is left to
@@ -69,7 +69,7 @@ MaxRatio: TypeAlias = Annotated[
 
 
 class Limits(TypedDict, total=False):
-    """The limits of the files that are read."""
+    """Limits of input files."""
 
     remote: Remote
     max_ratio: MaxRatio
@@ -105,7 +105,7 @@ def stem(file: File) -> str:
 
 
 def names(files: Sequence[File]) -> list[str]:
-    """A name for every file: without its extensions, or its whole path where those names repeat."""
+    """File names without extensions, or whole paths where those repeat."""
     stems = list(map(stem, files))
     if len(set(stems)) == len(stems):
         return stems
@@ -198,7 +198,7 @@ def _missing(path: Path) -> FileError:
 
 
 def one_format(files: list[File], role: Role, format: Format | None) -> Format:
-    """The format of a call, or else the one that all files have."""
+    """The given format, or else the common one of all files."""
     for file in filter(is_pattern, files):
         known = format or by_extension(file)
         if not (known and isinstance(known.reader, Typed)):
@@ -216,7 +216,7 @@ def one_format(files: list[File], role: Role, format: Format | None) -> Format:
 
 
 def by_extension(file: File) -> Format | None:
-    """The format whose extension a file has."""
+    """The format of a file's extension."""
     path = pure(file)
     plain = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
     return BY_EXTENSION.get(plain.suffix.lower())
@@ -239,7 +239,7 @@ def format_of(file: File, role: Role) -> Format:
 
 
 def _unknown(role: Role) -> str:
-    """The advice for a line that fits no format."""
+    """Advice for a line of no known format."""
     tried = ", ".join(format.name for format in FORMATS if role in format.is_first_line)
     # Its two or three fields could as well be grades, scores or texts.
     msmarco = f"{option('format', 'msmarco')} for lines of {MSMARCO.holds[role]}"

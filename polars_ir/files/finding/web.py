@@ -1,4 +1,4 @@
-"""Texts at web addresses, from servers that may be of any kind."""
+"""Texts at web addresses, from untrusted servers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _request(url: str) -> Request:
 
 
 def _copy(url: str, body: HTTPResponse, file: IO[bytes]) -> None:
-    """Copy a body, which ends where its server said beforehand."""
+    """Copy a response body of the length announced by its server."""
     if body.length is None:
         raise FileError.of_file(url, "the server does not say how long the file is (Content-Length); download it.")
     length, free = body.length, shutil.disk_usage(Path(file.name).parent).free
@@ -65,7 +65,7 @@ def _copy(url: str, body: HTTPResponse, file: IO[bytes]) -> None:
 
 
 class _WithinTheWeb(HTTPRedirectHandler):
-    """Follows a server to `http` and `https` only."""
+    """Follows redirects to `http` and `https` only."""
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str

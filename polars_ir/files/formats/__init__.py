@@ -1,4 +1,4 @@
-"""The formats, one file each or one of its family: to add one, write its file and its name in `FORMATS`."""
+"""The formats, one file per format or family: to add one, write its file, and its name in `FORMATS`."""
 
 from __future__ import annotations
 

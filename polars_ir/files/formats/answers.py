@@ -1,4 +1,4 @@
-"""Judgments and results in JSON as search teams have them, beside Elasticsearch's own.
+"""Judgments and results in JSON of search tools, other than Elasticsearch's own.
 
 Conventions: these are lists of ids (`{query: [doc, ...]}`: a ranking, or the relevant documents, each of grade 1),
 Solr's and Vespa's responses under their query ids, the judgments of OpenSearch's Search Relevance Workbench, and those
@@ -95,7 +95,7 @@ def _checked(file: File, row: Row, name: str) -> tuple[str, str | None, int | fl
 
 
 def _fields(node: Any, tree: Tree) -> dict[str, Any]:
-    """An object with its fields; none of anything else."""
+    """An object's fields; none for other values."""
     if isinstance(node, Numbers):
         # Among fractions an integer, as an id is, has become one.
         numbers = tree.numbers(node).items()
@@ -104,14 +104,14 @@ def _fields(node: Any, tree: Tree) -> dict[str, Any]:
 
 
 def _inside(node: Any, *keys: str) -> Any:
-    """The value on a way of keys; None where there is none."""
+    """The value at a path of keys; None where there is none."""
     for key in keys:
         node = node.get(key) if isinstance(node, dict) else None
     return node
 
 
 def _ids(query: str, node: Any, _tree: Tree) -> Iterator[Row]:
-    """A list of ids, the best first."""
+    """A list of ids, best first."""
     yield from ((query, document, place) for place, document in zip(range(len(node), 0, -1), node, strict=True))
 
 

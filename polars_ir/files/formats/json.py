@@ -46,7 +46,7 @@ _VALUES: dict[Role, str] = {"run": "score", "qrels": "relevance"}
 
 
 def read(file: File, role: Role, words: Words | None = None) -> pl.DataFrame:
-    """A file in memory, with numbers in the place of grades in words."""
+    """A file in memory, with grades in words as numbers."""
     try:
         return _read(file, role, words)
     except UnicodeEncodeError as error:
@@ -89,7 +89,7 @@ def _first_of(node: Any) -> Any:
 def _objects(
     file: File, node: Any, levels: dict[str, str], role: Role, keys: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Numbers | None]]:
-    """The objects that hold documents, each with the keys on the way to it; None for one that holds none."""
+    """The objects that hold documents, each with its path of keys; None for one without documents."""
     place = ", ".join(f"{name} {key!r:.80}" for name, key in zip(levels.values(), keys, strict=False)) or "the whole"
     below = [*levels.values(), "document"][len(keys)]
     if isinstance(node, Repeated):

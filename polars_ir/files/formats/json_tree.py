@@ -1,4 +1,4 @@
-"""JSON as a tree, in which the many numbers are columns.
+"""JSON as a tree whose numbers are stored in columns.
 
 Conventions: objects whose values are all numbers, which hold nearly all of a run, become two columns of all their keys
 and values, so that a large file takes about five times its size in memory and no more. A key that is repeated in an
@@ -77,14 +77,14 @@ class Tree:
         return Numbers(self._count - len(keys), self._count)
 
     def cut(self) -> None:
-        """Make a piece of the columns of the numbers gathered so far."""
+        """Append the gathered numbers to the columns."""
         dtype = pl.Int64 if set(map(type, self._values)) <= {int} else pl.Float64
         self.keys.append(pl.Series(self._keys, dtype=pl.String))
         self.values.append(pl.Series(self._values, dtype=dtype))
         self._keys, self._values = [], []
 
     def numbers(self, node: Numbers) -> dict[str, int | float]:
-        """An object of numbers as it was."""
+        """An object of numbers, restored."""
         return dict(self._pairs[node.start : node.stop].rows())
 
     @cached_property
@@ -98,7 +98,7 @@ class Tree:
 
 
 def load(file: File, words: Words | None = None) -> Tree:
-    """The JSON value that a file holds, with numbers in the place of grades in words."""
+    """A file's JSON value, with grades in words as numbers."""
     tree = Tree(words=words)
     decoder = json.JSONDecoder(object_pairs_hook=tree.object, parse_constant=float, parse_int=_whole)
     text = text_of(file)
@@ -113,7 +113,7 @@ def load(file: File, words: Words | None = None) -> Tree:
 
 
 def text_of(file: File) -> str:
-    """The text of a file without its mark of the byte order; an error for an empty one."""
+    """A file's text without byte-order mark; an error for an empty file."""
     # Polars decompresses and fetches; the text of JSON has no line breaks but between its tokens.
     lines = pl.scan_lines(file, name="text", glob=False)
     try:

@@ -1,4 +1,4 @@
-"""Judgments in the files that rankers are trained on: LETOR, and SVM-light with query ids.
+"""Judgments in training files of rankers: LETOR, and SVM-light with query ids.
 
 Conventions: a line is `grade qid:query_id feature:value ... # docid = doc_id`, or `# doc_id title` as search teams
 write it. The features are left out. All lines name their documents as the first one does. Where that has no comment no

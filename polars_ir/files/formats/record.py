@@ -1,4 +1,4 @@
-"""The record of a format: its marks, its reader and its writer.
+"""The record of a format: how it is recognised, read and written.
 
 Conventions: each format is one record beside its functions, in a file of `formats/`, and one line in `FORMATS`. All
 that handles formats (readers, writers, the command line, documentation, tests) reads the records.
@@ -23,7 +23,7 @@ Role: TypeAlias = Literal["run", "qrels"]
 
 
 class Rows(NamedTuple):
-    """The reader of a text whose rows are checked one by one, so that it can be larger than memory."""
+    """Reader of texts checked row by row, which may be larger than memory."""
 
     #: Reads a file, with scores and grades of a type.
     rows: Mapping[Role, Callable[[File, Any], Checked]]
@@ -36,7 +36,7 @@ class Rows(NamedTuple):
 
 
 class Typed(NamedTuple):
-    """The reader of tables that know the types of their columns; several files are parts of one table."""
+    """Reader of typed tables; several files make one table."""
 
     scan: Callable[[list[File]], pl.LazyFrame]
     #: Raises a `FileError` for a file with these columns that Polars reads without an error.
@@ -48,13 +48,13 @@ class Typed(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """The reader of a text that has to be read to its end."""
+    """Reader of texts that are read as a whole."""
 
     read: Callable[[File, Role, Words | None], pl.DataFrame]
 
 
 class Writer(NamedTuple):
-    """The writer of a format: tables become frames, which are written one after the other."""
+    """Writer of a format: frames of a table, written one after the other."""
 
     #: Makes frames of a run and the name of its system, or of judgments in the order of their queries.
     frames: Mapping[Role, Callable[[CanonicalFrame, str], Iterable[pl.LazyFrame]]] = {}

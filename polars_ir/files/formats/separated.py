@@ -117,12 +117,12 @@ def _problem_of_header(columns: list[str], wanted: str) -> str | None:
 
 
 def _names_ids(columns: list[str]) -> list[str]:
-    """The names of a header that are those of ids."""
+    """The id columns of a header."""
     return named(columns, "query_id") + named(columns, "doc_id")
 
 
 def broken_id(name: str) -> pl.Expr:
-    """True for an id that goes on into the next line, as behind a stray quote."""
+    """True for an id that spans lines, as after a stray quote."""
     return pl.col(name).str.contains(BROKEN).fill_null(False)
 
 
@@ -175,12 +175,12 @@ def read_table(file: File, separator: str) -> pl.DataFrame:
 
 
 def number(name: str, dtype: Grade) -> pl.Expr:
-    """A column of text as numbers, null where it holds none."""
+    """A text column as numbers, null where invalid."""
     return as_number(pl.col(name), dtype)
 
 
 def _kind(dtype: Grade | None) -> str:
-    """What the values of a column are to be, for a message."""
+    """The expected values of a column, for a message."""
     return grade_wanted(dtype) if isinstance(dtype, Words) else _KINDS[dtype]
 
 

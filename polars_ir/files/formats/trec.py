@@ -227,7 +227,7 @@ def _run_lines(table: CanonicalFrame, tag: str) -> list[pl.LazyFrame]:
 
 
 def qrels_lines(table: CanonicalFrame, _tag: str, places: dict[str, int] = _QRELS) -> list[pl.LazyFrame]:
-    """The lines of judgments, in the order of queries."""
+    """Lines of judgments, by query."""
     rows = table.all_columns()
     for name in places:
         if name not in table.dtypes:

@@ -1,1 +1,1 @@
-"""The rows of texts: fields between blanks, verdicts on rows, quotes, and the problems of files that fail."""
+"""Rows of texts: blank-separated fields, checks, quotes, and the errors of unreadable files."""

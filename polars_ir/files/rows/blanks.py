@@ -1,4 +1,4 @@
-"""Lines of fields between blanks, as in TREC's files, and the first line of any text.
+"""Lines of blank-separated fields, as in TREC's files, and the first line of any text.
 
 Conventions:
 
@@ -47,12 +47,12 @@ TOO_LONG = pl.col(COUNT).is_null()
 
 
 def first_line(file: File) -> tuple[int, str]:
-    """The beginning of the first line that holds data, and its number."""
+    """Start and number of the first data line."""
     return _line(file, last=False)
 
 
 def last_line(file: File) -> tuple[int, str]:
-    """The beginning of the last line that holds data, and its number."""
+    """Start and number of the last data line."""
     return _line(file, last=True)
 
 
@@ -74,7 +74,7 @@ def _line(file: File, *, last: bool) -> tuple[int, str]:
 
 
 def fields(line: str) -> list[str]:
-    """The fields of a line, which blanks separate."""
+    """The blank-separated fields of a line."""
     return re.findall(FIELD, line)
 
 
@@ -84,7 +84,7 @@ def not_a_score(score: pl.Expr) -> pl.Expr:
 
 
 class Words(NamedTuple):
-    """Grades in words, each with its number."""
+    """Grades in words, by word."""
 
     words: tuple[str, ...]
     numbers: tuple[float, ...]
@@ -109,7 +109,7 @@ def as_number(text: pl.Expr, dtype: Grade) -> pl.Expr:
 
 
 def grade_wanted(grade: Grade) -> str:
-    """What a grade is to be, for a message."""
+    """The expected grade, for a message."""
     return f"a word with a number ({grade})" if isinstance(grade, Words) else "a number"
 
 
@@ -122,7 +122,7 @@ def hint_of_words(got: object) -> str:
 
 
 def no_grade(place: int, grade: Grade) -> pl.Expr:
-    """The problem of a field that is no grade."""
+    """The problem of an invalid grade."""
     hint = "" if isinstance(grade, Words) else hint_of_words("word")
     of_word = pl.when(shown(place).str.contains(WORD.pattern)).then(pl.lit(hint)).otherwise(pl.lit(""))
     wanted = pl.lit(f"the grade (field {place + 1}) must be {grade_wanted(grade)}; got '")
@@ -182,7 +182,7 @@ def _lines(path: File) -> pl.LazyFrame:
 
 
 def field(place: int) -> pl.Expr:
-    """The field at a place of the line; null where the line is shorter."""
+    """The n-th field of a line; null where the line is shorter."""
     return pl.col(_FIELDS).list.get(place, null_on_oob=True)
 
 

@@ -1,4 +1,4 @@
-"""Tags of a run's lines: several in one file are told, since their documents are ranked together, as by trec_eval.
+"""Tags of a run's lines, with a warning of several in one file, whose documents are ranked together.
 
 Conventions: a reader sees all lines; a scan sees the first ones and, of a plain file on disk, the last.
 """
@@ -32,7 +32,7 @@ def other_tag(part: Checked, place: int) -> dict[str, pl.Expr]:
 
 
 def tags_of(lines: Checked, place: int | None) -> list[str]:
-    """The tags in some lines, each once; none where lines have no tags."""
+    """The distinct tags in some lines."""
     if place is None:
         return []
     tags: list[str] = (

@@ -1,4 +1,4 @@
-"""The errors of files that Polars can not read at all, with the line to blame."""
+"""Errors of files that Polars cannot read, with the offending line."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def because(path: File, error: BaseException) -> FileError:
 
 
 def _found(path: File, finders: Iterable[_Finder]) -> FileError | None:
-    """The error of the first finder that has one, for a file that Python can open as well."""
+    """The first finder's error, for a file that Python can open."""
     try:
         if isinstance(path, str) or beginning(path).startswith(ZSTD):
             return None
@@ -66,7 +66,7 @@ def _found(path: File, finders: Iterable[_Finder]) -> FileError | None:
 
 
 def _undecodable_line(path: Path) -> FileError | None:
-    """The first line that is no UTF-8 text."""
+    """The first line that is not UTF-8."""
     with _opener(path)(path, "rb") as lines:
         for number, line in enumerate(lines, start=1):
             try:
@@ -111,7 +111,7 @@ def _noted(lines: Iterable[str], taken: list[str]) -> Iterator[str]:
 
 
 def _broken_object(path: Path) -> FileError | None:
-    """The first line that is no JSON object; a file without any has none that could be read."""
+    """The first line that is not a JSON object."""
     decoder = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite)
     empty = True
     with _opener(path)(path, "rt", encoding="utf-8-sig", newline="\n") as lines:

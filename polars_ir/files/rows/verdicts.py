@@ -1,4 +1,4 @@
-"""Rows of a text file together with their checks, as one plan that can not be silently wrong.
+"""Rows of a text file and their checks, in one plan that fails on invalid rows.
 
 Conventions: every row carries its line number, its text, whether it holds data (a blank line and a comment do not)
 and whether it breaks the layout. Rows without data are left out; a row of data that breaks the layout makes the plan
@@ -58,7 +58,7 @@ class Checked:
         return judged.select(*columns, KEEP).filter(KEEP).drop(KEEP)
 
     def first_lines(self) -> Checked:
-        """The same check over the first lines that hold data, in memory."""
+        """The same check of the first data lines, in memory."""
         try:
             head = self.rows.filter(KEEP).head(FIRST_LINES).collect(engine="streaming")
         except FAILURES as error:
@@ -105,7 +105,7 @@ class Checked:
 
 
 def _holds(path: Path, character: str) -> bool:
-    """True if a character of ASCII is in a file; a look at the bytes costs much less than the rows."""
+    """True if a file holds an ASCII character; bytes are much cheaper to search than rows."""
     if UNPACKED.match(beginning(path)):
         lines = pl.scan_lines(path, name="line", glob=False)
         found = lines.select(pl.col("line").str.contains(character, literal=True).any())

@@ -1,4 +1,4 @@
-"""Shared parts of writing: rankings, lines of fields, and the errors for content that a format can not hold."""
+"""Shared by writers: rankings, lines of fields, and errors for content that a format cannot hold."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def ranked(table: CanonicalFrame, tag: str) -> list[pl.LazyFrame]:
 
 
 def _some_queries_at_a_time(rows: pl.LazyFrame) -> list[pl.LazyFrame]:
-    """The rows in parts that can be sorted in memory, by rising ids of queries."""
+    """Rows in chunks that can be sorted in memory, by query id."""
     sizes = rows.group_by("query_id").len().sort("query_id").collect(engine="streaming")
     before = pl.col("len").cast(pl.Int64).cum_sum() - pl.col("len")
     query = pl.col("query_id")
@@ -61,7 +61,7 @@ def _some_queries_at_a_time(rows: pl.LazyFrame) -> list[pl.LazyFrame]:
 
 
 def check_scores(table: CanonicalFrame, wrong: pl.Expr, problem: str) -> None:
-    """Raise a `DataError` for scores that a format can not hold."""
+    """Raise a `DataError` for scores outside a format."""
     bad = table.select(*table.keys, "doc_id", "score").filter(wrong)
     raise_if_any("run", bad, problem, "Leave them out, or write Parquet.", {})
 
@@ -116,7 +116,7 @@ def check_any(name: str, rows: pl.LazyFrame) -> None:
 
 
 def check_judged_once(rows: pl.LazyFrame, keys: list[str]) -> None:
-    """Raise a `DataError` for judgments that are there several times, where the format would not tell why."""
+    """Raise a `DataError` for repeated judgments, whose distinguishing column the format lacks."""
     remedy = "Keep one of each; of subtopics or judges, write that format or a table (.parquet, .csv)."
     check_once("qrels", rows, keys, remedy)
 

@@ -1,4 +1,4 @@
-"""The provenance of the figures in a text, in a file beside it: a text has no place for metadata, as Parquet has.
+"""Provenance of the values in a text, in a file beside it: unlike Parquet, texts hold no metadata.
 
 Conventions: what is said of `figures.csv` is in `figures.csv-metadata.json`, where CSV on the Web has it. It holds the
 hash of the bytes it is about, so that of a text that was changed since it tells nothing.
@@ -24,21 +24,21 @@ LARGEST = 1 << 20
 
 
 def write_metadata(path: Path, made: str) -> None:
-    """Write what the figures in a file were made with beside it."""
+    """Write a file's provenance beside it."""
     about = {"@context": "http://www.w3.org/ns/csvw", "url": path.name, "sha256": _hash_of(path)}
     with replaced(_beside(path)) as file:
         file.write(json.dumps({**about, PROVENANCE: json.loads(made)}, indent=2, ensure_ascii=False).encode() + b"\n")
 
 
 class Metadata(NamedTuple):
-    """The text of what the figures in a file were made with; nothing, and why, for a file that was changed since."""
+    """The provenance of a file as text; none, with the reason, for a file changed since."""
 
     made: str
     changed: str
 
 
 def read_metadata(path: Path) -> Metadata | None:
-    """What is told beside a file of the making of its figures; None without metadata of ours.
+    """The metadata beside a file; None without any of this package.
 
     Only a regular file of a usual size is read, since the name may be of anything: a pipe, or a link to a device.
     """

@@ -1,4 +1,4 @@
-"""A file takes the place of another when it is whole: a write that fails, or is killed, leaves the old one.
+"""Atomic replacement of files: a write that fails, or is killed, leaves the old file.
 
 Conventions: what is written goes to a part in the same folder, under a name that nothing has, is brought to the disk,
 and renamed. Of two writers one wins, whole. Each locks its part, so that parts without a lock are of writers that were
@@ -58,7 +58,7 @@ def written(file: File) -> Iterator[IO[bytes] | str]:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write into, which takes its place at the end; a `FileError` where that fails."""
+    """A file to write into, moved to its place at the end; a `FileError` where that fails."""
     # A link stays one: what it leads to is replaced. A device is opened here, and once: Polars may open a path again,
     # and then wait for ever for a reader of a pipe.
     with _of_file(path), path.open("wb") if _is_device(path) else _beside(Path(os.path.realpath(path))) as file:
@@ -83,7 +83,7 @@ def _is_device(path: Path) -> bool:
 
 @contextmanager
 def _of_file(path: Path) -> Iterator[None]:
-    """Failures of the disk meanwhile are a `FileError` of a file."""
+    """Disk errors become a `FileError` of the file."""
     try:
         yield
     except (OSError, pl.exceptions.ComputeError) as error:
@@ -95,7 +95,7 @@ def _of_file(path: Path) -> Iterator[None]:
 
 @contextmanager
 def _beside(place: Path) -> Iterator[IO[bytes]]:
-    """A part beside a place, moved there at the end, and gone where something fails."""
+    """A temporary file beside the target, moved there at the end, and removed on failure."""
     status = _status(place)
     _remove_abandoned(place.parent)
     part, file = _new_part(place.parent, 0o666 if status is None else 0o600)
@@ -118,7 +118,7 @@ def _beside(place: Path) -> Iterator[IO[bytes]]:
 
 
 def _status(place: Path) -> os.stat_result | None:
-    """The owner and the permissions of a file that is to be replaced; None for a new one."""
+    """Owner and permissions of the file to be replaced; None for a new file."""
     try:
         status = place.stat()
     except FileNotFoundError:
@@ -139,7 +139,7 @@ def _take_permissions(descriptor: int, status: os.stat_result) -> None:
 
 
 def _new_part(folder: Path, mode: int) -> tuple[Path, IO[bytes]]:
-    """A locked file of a name that nothing had, no link either."""
+    """A new locked file."""
     while True:
         part = folder / f".polars_ir-{secrets.token_hex(8)}.part"
         try:
@@ -159,7 +159,7 @@ def _new_part(folder: Path, mode: int) -> tuple[Path, IO[bytes]]:
 
 
 def _lock(descriptor: int) -> bool | None:
-    """True if a part was locked; its lock goes with the process that has it. None where there are no locks."""
+    """True if a temporary file could be locked, which no living writer holds; None without locks."""
     try:
         if fcntl:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -172,7 +172,7 @@ def _lock(descriptor: int) -> bool | None:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove the parts of writers that were killed, as far as that is allowed."""
+    """Remove temporary files of killed writers, where permitted."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if fcntl and _PART.fullmatch(entry.name):
@@ -191,7 +191,7 @@ def _remove_unlocked(part: Path) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Bring the names in a folder to the disk, where the system can."""
+    """Flush a folder's entries to disk, where supported."""
     if os.name == "nt":
         return
     with suppress(PermissionError):  # one may write into a folder that one may not read
@@ -206,7 +206,7 @@ def _sync(folder: Path) -> None:
 
 
 def _reason(error: BaseException) -> str | None:
-    """The reason for which a file could not be written; None where something else failed before."""
+    """The reason why a file could not be written; None after another failure."""
     if isinstance(error, OSError) and error.errno is not None:
         return error.strerror
     number = _NUMBER.search(str(error))
