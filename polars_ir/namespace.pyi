@@ -903,7 +903,12 @@ class IRNamespace(Generic[_FrameT_co]):
     ) -> _FrameT_co:
         """Set utility: the worth of every document, by whether it is relevant and whether it is retrieved."""
     def validate(
-        self, qrels: Any, *, by: str | Sequence[str] | None = None, only: str | Sequence[str] | None = None
+        self,
+        qrels: Any,
+        *,
+        by: str | Sequence[str] | None = None,
+        only: str | Sequence[str] | None = None,
+        history: Any = None,
     ) -> _FrameT_co:
         """Anomalies of a run and its judgments: one row per finding, none for clean tables."""
     def worst_slices(

@@ -25,6 +25,7 @@ from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.measures import ndcg, precision
 from polars_ir.language.options import check, each_once, keys_named, or_none, public, some_of
 from polars_ir.language.words import average
+from polars_ir.runs.leaks import LEAKS, leaks
 from polars_ir.runs.pooled import fixed_by_document, perhaps_pooled, several
 from polars_ir.runs.warnings import exchanged
 
@@ -83,7 +84,12 @@ FINDINGS |= LOOKALIKES["query_id"] | LOOKALIKES["doc_id"] | SCORES | TIES | UNJU
 
 @public()
 def validate(
-    run: Table[FrameT], qrels: Any, *, by: str | Sequence[str] | None = None, only: str | Sequence[str] | None = None
+    run: Table[FrameT],
+    qrels: Any,
+    *,
+    by: str | Sequence[str] | None = None,
+    only: str | Sequence[str] | None = None,
+    history: Any = None,
 ) -> FrameT:
     """Anomalies of a run and its judgments: one row per finding, none for clean tables.
 
@@ -97,6 +103,10 @@ def validate(
         Columns of the run that distinguish rankings, such as 'date', as in `evaluate`: ids then begin with these.
     only
         The findings to look for, by name, such as 'duplicates in the run', or one; None looks for all.
+    history
+        What the users of a recommender had before, such as the data of the training: rows of user and item in any form
+        of a run. It adds findings: judged pairs that it has, and lists that look sampled (`warning`); recommended pairs
+        that it has, judged users and items that it lacks (`note`).
 
     Returns
     -------
@@ -125,7 +135,8 @@ def validate(
     >>> findings.select("finding", "severity", "count").rows()[:3]
     [('queries without judgments', 'note', 1), ('tied scores', 'note', 2), ('nDCG@10 moved by ties', 'note', 1)]
     """
-    names = each_once(check("only", only, or_none(some_of(*FINDINGS)))) or list(FINDINGS)
+    known = FINDINGS if history is None else FINDINGS | LEAKS
+    names = each_once(check("only", only, or_none(some_of(*known)))) or list(known)
     keys = keys_named(by)
     kind, judged = judgment_table(qrels, check=False, by=keys)
     if not kind.by_document:
@@ -166,6 +177,7 @@ def validate(
         (TIES, lambda: _ties(sound_run.keys, relation, eager=eager) if may_tie else []),
         (UNJUDGED, lambda: [_unjudged(sound_run.keys, relation)]),
         (RANKS, lambda: _rank_column(run, run_side)),
+        (LEAKS, lambda: _leaks(sound_run, qrels_ids, history)),
     ]
     findings = [
         one
@@ -235,7 +247,7 @@ def finding(
     mean = pl.col("wrong").mean() if share is None else average(pl.col("share").sort())
     return rows.select(*dict.fromkeys(read), wrong=wrong, share=share).select(
         finding=pl.lit(name),
-        severity=pl.lit(FINDINGS[name]),
+        severity=pl.lit((FINDINGS | LEAKS)[name]),
         count=pl.col("wrong").sum().cast(pl.UInt32),
         share=mean,
         examples=example.unique().bottom_k(SHOWN).sort().implode(),
@@ -495,6 +507,12 @@ def _unjudged(keys: list[str], relation: pl.LazyFrame) -> pl.LazyFrame:
         _id(*keys, "doc_id"),
         "they count as not relevant; Judged@k and unj@k measure how many there are",
     )
+
+
+def _leaks(run: CanonicalFrame, qrels: CanonicalFrame, history: object) -> list[pl.LazyFrame]:
+    """The findings of a history."""
+    found = zip(LEAKS, leaks(run, qrels, history), strict=True)
+    return [finding(name, one.rows, one.wrong, _id(*one.ids), one.meaning) for name, one in found]
 
 
 def _rank_column(run: Any, table: CanonicalFrame) -> list[pl.LazyFrame]:

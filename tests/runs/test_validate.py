@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import polars_ir as ir
 from polars_ir.errors import OptionError
+from polars_ir.runs.leaks import LEAKS
 from polars_ir.runs.validate import FINDINGS
 
 RUN = pl.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d1"], "score": [0.9, 0.5, 0.7]})
@@ -324,3 +325,70 @@ def test_a_part_of_a_document_that_is_judged_twice_is_found():
 def test_measures_of_documents_say_that_they_do_not_read_preferences():
     with pytest.raises(ir.IRError, match="qrels are preferences"):
         ir.evaluate(RUN_OF_KINDS, OF_KINDS["pairs"], "nDCG")
+
+
+# What users had before.
+
+HISTORY = {"u1": ["a", "b", "c"], "u2": ["a", "b"], "u3": ["a", "d"], "u4": ["a"]}
+TEST = {"u1": ["d"], "u2": ["c", "e"], "u3": ["f"], "u4": ["b"]}
+SAMPLED = {"u1": ["d", "e", "b"], "u2": ["c", "e", "d"], "u3": ["f", "b", "d"], "u4": ["b", "d", "c"]}
+
+
+def of_history(lists: object, test: object = TEST, history: object = HISTORY) -> dict[str, tuple]:
+    """Count, share and examples of the findings of a history; the same of plans."""
+    tables = [lists if isinstance(lists, pl.DataFrame) else pl.DataFrame(listed(lists)), listed(test), listed(history)]
+    run, qrels, past = tables[0], *(pl.DataFrame(table) for table in tables[1:])
+    found = run.ir.validate(qrels, history=past, only=list(LEAKS))
+    assert run.lazy().ir.validate(qrels.lazy(), history=past.lazy(), only=list(LEAKS)).collect().equals(found)
+    assert pl.DataFrame(run.to_pandas().ir.validate(qrels, history=past, only=list(LEAKS))).equals(found)
+    return {name: (*values[:2], list(values[2])) for name, _, *values, _ in found.rows()}
+
+
+def listed(lists: dict) -> list[dict]:
+    return [
+        {"user_id": user, "item_id": item, "score": -place, "relevance": 1}
+        for user, of in lists.items()
+        for place, item in enumerate(of)
+    ]
+
+
+def test_a_test_that_leaks_nothing_has_no_finding():
+    assert of_history({"u1": "dc", "u2": "c"}, {"u1": "d", "u2": "c"}, {"u1": "ab", "u2": "d", "u3": "c"}) == {}
+
+
+def test_pairs_that_the_history_has_are_counted_in_the_judgments_and_in_the_run():
+    found = of_history({"u1": ["a", "d"], "u2": ["c", "d"]}, {**TEST, "u4": ["a", "b"]})
+    assert found["judged pairs in the history"] == (1, 1 / 6, ["u4 a"])
+    assert found["recommended pairs in the history"] == (1, 0.25, ["u1 a"])
+
+
+def test_judged_users_and_items_that_the_history_lacks_are_counted_once():
+    found = of_history(SAMPLED, {**TEST, "u9": ["e", "a"]})
+    assert found["judged users without a history"] == (1, 0.2, ["u9"])
+    assert found["judged items that nobody had"] == (2, pytest.approx(1 / 3), ["e", "f"])
+
+
+def test_lists_of_equal_length_with_every_judged_item_look_sampled():
+    name = "lists that look sampled"
+    assert of_history(SAMPLED)[name] == (4, 1.0, ["u1", "u2", "u3", "u4"])
+    for other in (
+        {**SAMPLED, "u1": ["d", "e"]},  # of another length
+        {**SAMPLED, "u1": ["a", "e", "b"]},  # without a judged item
+        {"u1": SAMPLED["u1"]},  # one alone
+    ):
+        assert name not in of_history(other)
+    # Lists of all items.
+    assert name not in of_history(dict.fromkeys(SAMPLED, "abcd"), {"u1": ["d"], "u2": ["c"]})
+    systems = pl.concat(
+        pl.DataFrame(listed(lists)).with_columns(run=pl.lit(run))
+        for run, lists in {"x": SAMPLED, "y": {**SAMPLED, "u1": ["d"]}}.items()
+    )
+    assert of_history(systems)[name] == (4, 0.5, ["x u1", "x u2", "x u3", "x u4"])
+
+
+def test_findings_of_a_history_are_looked_for_where_there_is_one():
+    with pytest.raises(OptionError, match="only must be one of"):
+        ir.validate(RUN, QRELS, only="lists that look sampled")
+    with pytest.raises(ir.IRError, match="ids must have one type on both sides; run column 'doc_id' is String"):
+        ir.validate(RUN, QRELS, history={"q1": [1, 2]})
+    assert set(LEAKS.values()) <= {"warning", "note"}
