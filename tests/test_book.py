@@ -6,7 +6,9 @@ import re
 import tomllib
 from pathlib import Path
 
+import polars as pl
 import pytest
+from browsing import chromium
 from building import charts, measure_pages, rankings, reference, twins, versions
 from building.docstrings import fields, markdown, paragraph
 from sources import trees
@@ -220,3 +222,30 @@ def test_a_candidate_is_the_latest_version_until_there_is_a_final_one(tmp_path):
     (tmp_path / "0.3.0rc2").mkdir()
     versions.write(tmp_path, "https://x.org")
     assert json.loads((tmp_path / "versions.json").read_text(encoding="utf-8"))[0]["name"] == "0.3.0rc2 (latest)"
+
+
+@pytest.mark.whole("it starts a browser")
+def test_charts_of_the_book_are_as_wide_as_a_screen_has_room(tmp_path):
+    vega = pytest.importorskip("vl_convert")
+    frame = pl.DataFrame(
+        {"run": [f"a system of a name, {n}" for n in range(3) for _ in range(20)], "query_id": [*range(20)] * 3}
+    )
+    frame = frame.with_columns(AP=pl.col("query_id") / 20, RR=pl.col("query_id") % 3 / 3)
+    drawn = [plots.distribution(frame), plots.cutoffs({"q": ["d1", "d2"]}, {"q": ["d2"]}, k=[1, 2])]
+    static = ROOT / "notebooks" / "_static"
+    elements = "".join(charts.chart_html(chart.to_dict(), "<svg/>") for chart in drawn)
+    style, script = ((static / name).read_text(encoding="utf-8") for name in ("book.css", "charts.js"))
+    page = f"<!doctype html><meta charset='utf-8'><style>{style}</style>{elements}"
+    page += f"<script>(() => {{ {vega.javascript_bundle()} }})();</script><script>{script}</script>"
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    with chromium() as browser:
+        for width in (390, 1280):
+            opened = browser.new_page(viewport={"width": width, "height": 900})
+            opened.goto((tmp_path / "page.html").as_uri())
+            opened.locator(".vega-chart svg").nth(1).wait_for()
+            room = opened.locator(".vega-chart").first.evaluate("element => element.clientWidth")
+            widths = [float(svg.get_attribute("width")) for svg in opened.locator(".vega-chart svg").all()]
+            assert max(widths) <= room < width
+            assert (max(widths) == room) == (width == 390)
+            size = opened.locator(".vega-chart svg text").first.evaluate("text => text.getBoundingClientRect().height")
+            assert size >= 10

@@ -26,20 +26,22 @@ from polars_ir.runs.evaluate import evaluate
 LABEL = 13
 
 
-def note_on_bands(systems: list[str], confidence: float, method: str = "t") -> str:
-    """A note on the bands, if they are drawn, and on grey systems."""
+def note_on_bands(systems: list[str], confidence: float, best: str = "at the end", method: str = "t") -> str:
+    """A note on the bands, if they are drawn, and on grey systems, of which the `best` by something are not."""
     if len(systems) > style.MOST_COLOURED:
         return (
             f"Mean over queries; intervals of {len(systems)} systems are in the tooltips. "
-            f"In colour: the {style.MOST_COLOURED} best at the end."
+            f"In colour: the {style.MOST_COLOURED} best {best}."
         )
     return f"Mean over queries with its {confidence:.0%} interval ({method})."
 
 
 def best_at_the_end(rows: pl.DataFrame, x: str, *, cost: bool) -> list[str] | None:
-    """The systems that are shown in colour, by their last values; None for all."""
+    """The systems that are shown in colour in all panels, by their last values; None for all."""
     if rows["run"].n_unique() <= style.MOST_COLOURED:
         return None
+    if style.PART in rows.columns:
+        rows = rows.group_by("run", x, maintain_order=True).agg(pl.col("mean").mean())
     last = rows.drop_nulls("mean").sort(x, maintain_order=True).group_by("run", maintain_order=True).last()
     return last.sort("mean", descending=not cost, maintain_order=True)["run"].head(style.MOST_COLOURED).to_list()
 
@@ -89,15 +91,20 @@ def names_at_the_end(
     *,
     height: int,
 ) -> alt.Chart:
-    """Names of the coloured systems beside their last points, spread where they would overlap."""
+    """Names beside the last points, spread where they would overlap: of all systems if they fit, or of those in colour.
+
+    A picture has no tooltips that tell which system a grey line is.
+    """
     field = x.shorthand.split(":")[0]
-    named = rows.drop_nulls("mean").filter(pl.col("run").is_in(systems if coloured is None else coloured))
+    of_all, in_colour = len(systems) * LABEL <= height, systems if coloured is None else coloured
+    named = rows.drop_nulls("mean").filter(pl.col("run").is_in(systems if of_all else in_colour))
     last = named.sort(field, maintain_order=True).group_by("run", maintain_order=True).last()
-    ends = last.sort("mean", "run").select("run", field, "mean")
+    ends = last.sort("mean", "run").select("run", field, "mean", bold=pl.col("run").is_in(in_colour))
     places = apart(ends["mean"].to_list(), (span[1] - span[0]) * LABEL / height, span[1])
     short = pl.Series([style.shortened(system) for system in ends["run"]], dtype=pl.String)
     base = alt.Chart(ends.with_columns(place=pl.Series(places, dtype=pl.Float64), name=short))
-    names: alt.Chart = base.mark_text(align="left", dx=8, fontWeight="bold").encode(
+    bold = alt.ExprRef("datum.bold ? 'bold' : 'normal'")
+    names: alt.Chart = base.mark_text(align="left", dx=8, fontWeight=bold).encode(
         x=x, y="place:Q", text="name:N", color=style.colour(systems, coloured).legend(None), opacity=style.seen()
     )
     return names
@@ -119,7 +126,7 @@ def apart(values: list[float], gap: float, highest: float) -> list[float]:
 
 
 #: The height of a chart of cutoffs, and of a panel over time.
-HEIGHT, PANEL = 300, 220
+HEIGHT, PANEL = 300, 240
 
 #: The levels of recall of the curve.
 RECALLS = tuple(i / 10 for i in range(11))
@@ -193,21 +200,24 @@ def cutoffs(
     rows = points.with_columns(k=pl.col("measure").replace_strict(names, return_dtype=pl.Int64))
     rows = rows.select("run", "k", "mean", "low", "high", "n_queries", *parts.columns)
     rows = style.drawn(rows, "Take fewer systems or cutoffs.")
-    column, note = next(iter(names)), note_on_bands(style.systems_of(rows), 1 - alpha)
+    column, systems = next(iter(names)), style.systems_of(rows)
+    best = "at the end, of all panels" if parts.keys else "at the end"
+    coloured, note = best_at_the_end(rows, "k", cost=is_cost(column)), note_on_bands(systems, 1 - alpha, best)
     name = column.removesuffix(f"@{min(ks)}")
     title = f"{name} by cutoff" if baseline is None else f"{name} by cutoff: differences from {baseline}"
     note = note if baseline is None else note.replace("Mean over queries", "Mean difference over queries")
     of_parts = style.by_part(rows, parts.headings())
-    panels = {heading: _curve(of_part, names, baseline, rows) for heading, of_part in of_parts.items()}
-    return style.of_parts(panels, y="shared", **style.OWN_COLOURS).properties(title=style.titled(title, note))
+    panels = {heading: _curve(of_part, names, baseline, rows, coloured) for heading, of_part in of_parts.items()}
+    return style.of_parts(panels, y="shared").properties(title=style.titled(title, note))
 
 
-def _curve(rows: pl.DataFrame, names: Mapping[str, int], baseline: str | None, of_all: pl.DataFrame) -> alt.LayerChart:
-    """The lines over cutoffs; of differences, also that of the baseline. All panels have the ends of all rows."""
-    systems, column, ks = style.systems_of(rows), next(iter(names)), list(names.values())
+def _curve(
+    rows: pl.DataFrame, names: Mapping[str, int], baseline: str | None, of_all: pl.DataFrame, coloured: list[str] | None
+) -> alt.LayerChart:
+    """The lines over cutoffs; of differences, also that of the baseline. All panels have ends and colours of all."""
+    systems, column, ks = style.systems_of(of_all), next(iter(names)), list(names.values())
     x = alt.X("k:Q", title="cutoff k", scale=alt.Scale(type="log", nice=False), axis=style.axis(values=ks, grid=False))
     y = style.with_direction(column).replace(f"@{ks[0]}", "@k")
-    coloured = best_at_the_end(rows, "k", cost=is_cost(column))
     layers = lines(rows, x, y if baseline is None else f"difference in {y}", systems, coloured=coloured, named=True)
     ends = ["mean"] if coloured else ["mean", "low", "high"]
     shown = [0.0, *of_all.select(ends).unpivot()["value"].drop_nulls()][baseline is None :] or [0.0, 1.0]
@@ -304,11 +314,13 @@ def precision_recall(
     rows = style.drawn(rows, "Take fewer systems.")
     by_mean = rows.group_by("run", maintain_order=True).agg(pl.col("mean").mean(), recall=pl.lit(1.0))
     coloured = best_at_the_end(by_mean, "recall", cost=False)
-    note = note_on_bands(systems, 0.95, "Wilson's").replace("at the end", "by the mean of all levels")
+    note = note_on_bands(systems, 0.95, "by the mean of all levels", "Wilson's")
     title = style.titled("Precision and recall", f"At 11 levels of recall.{relevant} {note}")
     panels = {}
     for heading, of_part in style.by_part(rows, parts.headings()).items():
-        layers = lines(of_part, x, "interpolated precision", systems, domain=[0, 1], coloured=coloured)
+        several = len(systems) > 1
+        layers = lines(of_part, x, "interpolated precision", systems, domain=[0, 1], coloured=coloured, named=several)
+        layers += [names_at_the_end(of_part, x, systems, coloured, (0, 1), height=400)] if several else []
         panels[heading] = alt.LayerChart(data=of_part, layer=layers).properties(width=400, height=400)
     return style.of_parts(panels).properties(title=title)
 
@@ -338,8 +350,8 @@ def series(
     Figures are those of `drift`: a ring, in the colour of its system, marks a stretch of time whose mean differs from
     the reference (the first third, by default) by more than chance. Every stretch has a tick, and above it the number
     of its queries (of more than 24 stretches, above one of several); where systems have different ones, the fewest. Of
-    more than five systems the best five at the end are in colour, and bands are left out, which the subtitle says. A
-    click on a point shows one system alone.
+    more than five systems the best five at the end, by the first measure, are in colour, and bands are left out, which
+    the subtitle says. A click on a point shows one system alone.
 
     Parameters
     ----------
@@ -374,14 +386,15 @@ def series(
     means = style.with_run(drift(frame, by, names, every=every, reference=reference, **options))
     alpha = options["alpha"]
     systems = style.systems_of(means)
+    coloured = best_at_the_end(means.filter(measure=names[0]), "bucket", cost=is_cost(names[0]))
+    best = "at the end" if len(names) == 1 else f"at the end by {names[0]}"
     rows, x = _timed(means, by if isinstance(by, str) else "time", every)
     rings = f"Rings: the mean differs from the reference (corrected p up to {alpha:g})."
     rings = f"{rings} Numbers above: queries."
-    panels = [_marked(rows.filter(measure=name), x, name, systems) for name in names]
+    panels = [_marked(rows.filter(measure=name), x, name, systems, coloured) for name in names]
     subject = names[0] if len(names) == 1 else "Measures"
-    title = style.titled(f"{subject} over time", note_on_bands(systems, 1 - alpha), rings)
-    chart = style.side_by_side(panels, title, columns=1)
-    return chart.resolve_scale(**style.OWN_COLOURS) if isinstance(chart, alt.ConcatChart) else chart
+    title = style.titled(f"{subject} over time", note_on_bands(systems, 1 - alpha, best), rings)
+    return style.side_by_side(panels, title, columns=1)
 
 
 def _timed(rows: pl.DataFrame, name: str, every: str | None) -> tuple[pl.DataFrame, alt.X]:
@@ -403,10 +416,11 @@ def _timed(rows: pl.DataFrame, name: str, every: str | None) -> tuple[pl.DataFra
     return rows, alt.X("bucket:O", sort=order, title=title, axis=style.axis(labelOverlap=True, labelAngle=0))
 
 
-def _marked(rows: pl.DataFrame, x: alt.X, measure: str, systems: list[str]) -> alt.LayerChart:
+def _marked(
+    rows: pl.DataFrame, x: alt.X, measure: str, systems: list[str], coloured: list[str] | None
+) -> alt.LayerChart:
     """A panel of a measure, with a ring around each point that has drifted, and the size of each stretch."""
     domain = _within_bounds(rows, measure)
-    coloured = best_at_the_end(rows, "bucket", cost=is_cost(measure))
     rows = style.drawn(rows, f"Take longer stretches of time, such as {option('every', '1mo')}, or fewer systems")
     y, of_run = style.with_direction(measure), style.colour(systems, coloured).legend(None)
     course = lines(rows, x, y, systems, domain=domain, coloured=coloured, named=True)

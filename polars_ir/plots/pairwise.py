@@ -54,10 +54,10 @@ def differences(
     """The difference of a system from the baseline on each query: bars, the greatest win first.
 
     Bars are coloured by win, tie and loss, since a single query has no significance; ties, whose bars have no height,
-    are a thick line at 0. Another line is the mean difference, in a band that is its interval: solid if it is
-    significant, dashed if it is not. A click on a bar shows its query in all panels. Figures are those of `compare` for
-    all systems of the frame, p corrected for them, also if only one is shown. The best system has the first panel. Of
-    more than 500 queries, neighbours in the order share a bar, their mean; the subtitle says how many.
+    are a thick line at 0, which is in the middle. Another line is the mean difference, in a band that is its interval:
+    solid if it is significant, dashed if it is not. A click on a bar shows its query in all panels. Figures are those
+    of `compare` for all systems of the frame, p corrected for them, also if only one is shown. The best system has the
+    first panel. Of more than 500 queries, neighbours in the order share a bar, their mean; the subtitle says how many.
 
     Parameters
     ----------
@@ -119,7 +119,8 @@ def differences(
     size = max(1, *(-(-of_run.height // MOST_BARS) for of_run in pairs))
     bars = [_bars(of_run, size) for of_run in pairs]
     ends = [*comparison.select("low", "high").unpivot()["value"].drop_nulls(), *pl.concat(bars)["difference"], 0.0]
-    scale, columns = alt.Scale(domain=[min(ends), max(ends)]), 2 if len(rows) < 7 else 3
+    furthest = max(map(abs, ends)) or 1.0
+    scale, columns = alt.Scale(domain=[-furthest, furthest]), 2 if len(rows) < 7 else 3
     y = alt.Y("difference:Q", title=f"difference in {style.with_direction(name)}", scale=scale, axis=style.axis())
     panels = [_bars_and_mean(of_run, row, y, single=len(rows) == 1) for of_run, row in zip(bars, rows, strict=True)]
     method = test.corrected(options["correction"])
@@ -162,7 +163,7 @@ def _bars_and_mean(
     *,
     single: bool,
 ) -> alt.LayerChart:
-    width, height = (700, 300) if single else (300, 120)
+    width, height = (700, 300) if single else (300, 160)
     scale, ticks = alt.Scale(nice=False), style.axis(tickMinStep=1)
     x = alt.X("start:Q", title="queries, the greatest win first", scale=scale, axis=ticks)
     tooltip_of_bars = ["query_id:N", "difference:Q", "outcome:N", "n_queries:Q"]
@@ -176,11 +177,11 @@ def _bars_and_mean(
     ties = of_bars.transform_filter("datum.outcome === 'tie'").mark_rule(strokeWidth=4).encode(y=alt.datum(0))
     mean = pl.DataFrame([row]).select("run", "baseline", "difference", "low", "high", "p", "p_corrected", "note")
     of_mean = alt.Chart(mean.filter(pl.col("difference").is_not_null()))
-    band = of_mean.transform_filter("isValid(datum.low)").mark_rect(fill=style.FOREGROUND, opacity=0.2)
-    tooltip = ["run:N", "baseline:N", "note:N", *style.of_figures(*mean.columns[2:7])]
-    rule = of_mean.mark_rule(
-        strokeWidth=1.5, color=style.FOREGROUND, strokeDash=[1, 0] if row["significant"] else [5, 3]
+    band = of_mean.transform_filter("isValid(datum.low)").mark_rect(
+        fill=style.FOREGROUND, fillOpacity=0.3, stroke=style.FOREGROUND, strokeOpacity=0.6, strokeWidth=0.5
     )
+    tooltip = ["run:N", "baseline:N", "note:N", *style.of_figures(*mean.columns[2:7])]
+    rule = of_mean.mark_rule(strokeWidth=1, color=style.FOREGROUND, strokeDash=[1, 0] if row["significant"] else [5, 3])
     zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color=style.FOREGROUND, strokeWidth=0.5).encode(y="zero:Q")
     layers = [heights, band.encode(y="low:Q", y2="high:Q"), zero, rule.encode(y="difference:Q", tooltip=tooltip), ties]
     heading = style.titled(row["heading"], *_in_words(row).split("; "), limit=width)

@@ -1,4 +1,4 @@
-"""`distribution`: the values of systems as quantile dots or histograms, over the interval of the mean."""
+"""`distribution`: the values of systems as quantile dots, histograms or strips, over the interval of the mean."""
 
 from __future__ import annotations
 
@@ -32,6 +32,13 @@ FILLED, MEAN = 0.7, 0.12
 #: Panel width, row height with few and with many systems, and the most that count as few.
 WIDTH, HEIGHTS, FEW = 420, (64, 40), 8
 
+#: What the marks of each kind are.
+MARKS = {
+    "dots": f"Each dot is one of {DOTS} equal parts of the queries.",
+    "bars": "Bars: the share of queries, the highest of each system as high as that of any other.",
+    "strips": "Shades: the share of queries, the stronger the more.",
+}
+
 
 @public(then=style.without_markup)
 def distribution(per_query: Any, measures: Measures = None, *, by: str | Sequence[str] | None = None) -> style.Chart:
@@ -39,9 +46,10 @@ def distribution(per_query: Any, measures: Measures = None, *, by: str | Sequenc
 
     Each system has 20 dots, quantiles of its values: a dot is a twentieth of the queries (of fewer than 20, a query),
     and dots of nearly equal values stand on each other. So counts can be read off: nine of 20 dots at 1 are 45 % of the
-    queries. With 1,000 queries or more, and where too many values are equal for stacked dots to be visible, it
-    has a histogram of 40 bars, of which the highest has its share as a figure. Below is a tick at the mean, with the
-    interval of `summarize`. The best system of the first measure stands first. A click on a system shows it alone.
+    queries. With 1,000 queries or more, and where too many values are equal for stacked dots to be visible, it has a
+    histogram of 40 bars, each system with a scale of its own; of more than eight systems, a strip of 40 cells whose
+    shade is the share. Below is a tick at the mean, with the interval of `summarize`. The best system of the first
+    measure stands first. A click on a system shows it alone.
 
     Returns
     -------
@@ -93,16 +101,12 @@ def distribution(per_query: Any, measures: Measures = None, *, by: str | Sequenc
         style.of_parts({heading: _panel(each, systems, min(sizes, default=0)) for heading, each in of_parts.items()})
         for of_parts in shown.values()
     ]
-    kinds = {"bars" if each.size is None else "dots" for each in all_shown}
+    histogram = "bars" if len(systems) <= FEW else "strips"
+    kinds = {histogram if each.size is None else "dots" for each in all_shown}
     title = f"{names[0]}: distribution over queries" if len(names) == 1 else "Distribution over queries"
     most_queries = rows.group_by("run", *parts.columns).len()["len"].max()
-    legends = {
-        "dots": f"Each dot is one of {DOTS} equal parts of the queries.",
-        "bars": "Bars: the share of queries, as a figure at the highest.",
-    }
-    if isinstance(most_queries, int) and most_queries < DOTS:
-        legends["dots"] = "Each dot is a query."
-    marks = " ".join(legends[kind] for kind in sorted(kinds, reverse=True))
+    of_few = {"dots": "Each dot is a query."} if isinstance(most_queries, int) and most_queries < DOTS else {}
+    marks = " ".join(text for kind, text in (MARKS | of_few).items() if kind in kinds)
     below = "Below: the mean and its 95% interval (Wilson's)."
     return style.side_by_side(panels, style.titled(title, marks, below), columns=1 if parts.keys else 2)
 
@@ -137,7 +141,7 @@ def _panel(shown: _Shown, systems: list[str], size: float) -> alt.LayerChart:
         scale=alt.Scale(domain=shown.ends, nice=False, padding=6),
         axis=style.axis(),
     )
-    marks = _bars(shown, x) if shown.size is None else [_dots(shown, x, size)]
+    marks = _dots(shown, x, size) if shown.size is not None else _bars(shown, x, strips=len(systems) > FEW)
     # The names stand in the middle of rows whose places are numbers.
     names = f"{json.dumps([style.shortened(system) for system in systems])}[round(-datum.value - 0.5)]"
     middles = [-place - 0.5 for place in range(len(systems))]
@@ -153,7 +157,7 @@ def _panel(shown: _Shown, systems: list[str], size: float) -> alt.LayerChart:
     mean = base.mark_tick(size=10, thickness=2).encode(
         x="mean:Q", tooltip=["run:N", *style.of_figures("mean", "low", "high"), "n_queries:Q"]
     )
-    layers = [*marks, interval.encode(x=alt.X("low:Q"), x2="high:Q"), mean]
+    layers = [marks, interval.encode(x=alt.X("low:Q"), x2="high:Q"), mean]
     return alt.LayerChart(layer=layers).properties(width=WIDTH, height=shown.row_height * len(systems))
 
 
@@ -199,26 +203,23 @@ def _dots(shown: _Shown, x: alt.X, size: float) -> alt.Chart:
     return dotted
 
 
-def _bars(shown: _Shown, x: alt.X) -> list[alt.Chart]:
-    """A system's share of queries per bin as bars, the highest share labelled."""
+def _bars(shown: _Shown, x: alt.X, *, strips: bool) -> alt.Chart:
+    """A system's share of queries per bin: as bars, or as shades of a strip."""
     low, width = shown.ends[0], (shown.ends[1] - shown.ends[0]) / BINS
     bin = ((pl.col("value") - low) / width).floor().clip(0, BINS - 1)
     counts = shown.values.group_by("run", "floor", bin=bin, maintain_order=True).agg(n_queries=pl.len())
     share = pl.col("n_queries") / pl.col("n_queries").sum().over("run")
     shares = counts.with_columns(share=share, low=low + pl.col("bin") * width)
-    shares = shares.with_columns(
-        high=pl.col("low") + width, top=pl.col("floor") + FILLED * pl.col("share") / pl.col("share").max()
-    )
+    filled = pl.lit(FILLED) if strips else FILLED * pl.col("share") / pl.col("share").max().over("run")
+    shares = shares.with_columns(high=pl.col("low") + width, top=pl.col("floor") + filled)
     tooltip = ["run:N", *style.of_figures("low", "high", "share"), "n_queries:Q"]
     chart = alt.Chart(style.drawn(shares.sort("run", "low").drop("bin"), "Show fewer systems."))
-    place = x.field("low").type("quantitative")
-    bars = chart.mark_rect().encode(
-        x=place, x2="high:Q", y="floor:Q", y2="top:Q", tooltip=tooltip, opacity=style.seen()
+    place, blue = x.field("low").type("quantitative"), alt.value(style.PALETTE[0])
+    bars: alt.Chart = chart.mark_rect().encode(
+        x=place, x2="high:Q", y="floor:Q", y2="top:Q", tooltip=tooltip, color=blue, opacity=style.seen()
     )
-    highest = shares.sort("share", descending=True, maintain_order=True).group_by("run", maintain_order=True).first()
-    # The figure of a bar in the right half is at its left.
-    align = alt.ExprRef(f"datum.low > {low + width * BINS / 2} ? 'right' : 'left'")
-    offset = alt.ExprRef(f"datum.low > {low + width * BINS / 2} ? -3 : 12")
-    figures = alt.Chart(highest).mark_text(align=align, dx=offset, baseline="top", color=style.FOREGROUND)
-    figures = figures.encode(x="low:Q", y="top:Q", text=alt.Text("share:Q", format=".0%"), opacity=style.seen())
-    return [bars.encode(color=alt.value(style.PALETTE[0])).add_params(style.click(on_legend=False)), figures]
+    if strips:
+        # By its root a share of one query of a hundred is still seen.
+        shades = alt.Scale(type="sqrt", domain=[0, shares.select(pl.col("share").max()).item()], range=[0.1, 1])
+        bars = bars.encode(fillOpacity=alt.FillOpacity("share:Q", scale=shades, legend=None))
+    return bars.add_params(style.click(on_legend=False))

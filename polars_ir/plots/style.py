@@ -2,7 +2,8 @@
 
 Conventions: colours have a contrast of 3 to 1 and more both to white and to the background of Altair's dark theme,
 #333333; what is black on white is `FOREGROUND`, which a chart finds out from its background when it is drawn.
-Names that are markup are shown as they are, and can not end the script of a page.
+Names that are markup are shown as they are, and can not end the script of a page; characters that end a line, hide
+others or turn their order round are seen, as in JSON.
 """
 
 from __future__ import annotations
@@ -60,10 +61,6 @@ LABEL = (
 
 #: A chart, or several side by side.
 Chart = alt.LayerChart | alt.ConcatChart
-
-#: The scales of panels, each of which has its own best systems in colour.
-OWN_COLOURS: dict[str, Literal["independent", "shared"]]
-OWN_COLOURS = dict.fromkeys(("color", "shape", "strokeDash"), "independent")
 
 #: The most panels of a chart of several values of keys, and how many of them stand side by side.
 MOST_PANELS, BESIDE = 12, 3
@@ -158,7 +155,7 @@ def systems_of(frame: pl.DataFrame) -> list[str]:
 
 def shortened(name: object) -> str:
     """A long name without its middle, since model names often begin alike."""
-    text = str(name)
+    text = in_title(str(name))
     return text if len(text) <= LONGEST_NAME else f"{text[:19]}\u2026{text[-20:]}"
 
 
@@ -238,7 +235,16 @@ def titled(text: str, *lines: str, limit: float = 0) -> alt.TitleParams:
 
 def with_direction(measure: str) -> str:
     """A measure's name, marked where lower is better."""
-    return f"{measure} (lower is better)" if is_cost(measure) else measure
+    named = in_title(measure)
+    return f"{named} (lower is better)" if is_cost(measure) else named
+
+
+def in_title(name: str) -> str:
+    """A name as it stands in the title of an axis, which Vega-Lite copies into an expression as it is.
+
+    There a backslash would begin an escape; before a word joiner it begins none.
+    """
+    return name.translate(SEEN).replace("\\", "\\\u2060")
 
 
 def side_by_side(charts: Sequence[Chart], title: alt.TitleParams, *, columns: int) -> Chart:
@@ -276,13 +282,21 @@ def number(value: float) -> str:
 #: Text that ends a script, or that begins a comment which hides the end.
 _MARKUP, _HARMLESS = "<([/!])", "<\u2060${1}"
 
+#: Controls, ends of lines and marks of direction by their codes, each as a text that is seen.
+SEEN = {
+    code: f"\\u{code:04x}"
+    for of_kind in ((0, 0x20), (0x7F, 0xA0), (0x200E, 0x2010), (0x2028, 0x202F), (0x2066, 0x206A))
+    for code in range(*of_kind)
+}
+_SEEN = {chr(code): text for code, text in SEEN.items()}
+
 
 def without_markup(part: Any) -> Any:
-    """A chart, or a part of one, without markup."""
+    """A chart, or a part of one, without markup and unseen characters."""
     if isinstance(part, str):
-        return re.sub(_MARKUP, "<\u2060\\1", part)
+        return re.sub(_MARKUP, "<\u2060\\1", part).translate(SEEN)
     if isinstance(part, pl.DataFrame):
-        return part.with_columns(pl.col(pl.String).str.replace_all(_MARKUP, _HARMLESS))
+        return part.with_columns(pl.col(pl.String).str.replace_all(_MARKUP, _HARMLESS).str.replace_many(_SEEN))
     if isinstance(part, list):
         return [without_markup(one) for one in part]
     if isinstance(part, dict):

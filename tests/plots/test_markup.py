@@ -48,7 +48,7 @@ def test_no_name_ends_the_script_of_a_page(name: str) -> None:
 def test_a_chart_keeps_its_systems_apart_and_in_order() -> None:
     chart = plots.precision_recall({"b</": DOCUMENTS, "a</": DOCUMENTS}, QRELS)
     told = chart.to_dict()
-    (rows,) = told["datasets"].values()
+    rows = told["datasets"][told["data"]["name"]]
     systems = list(dict.fromkeys(row["run"] for row in rows))
     assert systems == ["a<\u2060/", "b<\u2060/"]
     assert told["layer"][0]["encoding"]["color"]["scale"]["domain"] == systems

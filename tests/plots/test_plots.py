@@ -1,5 +1,6 @@
 """Charts: what they are drawn from, what they say, and that they can be drawn."""
 
+import html
 import json
 import re
 from datetime import date, timedelta
@@ -130,7 +131,7 @@ def test_no_chart_of_many_queries_has_too_many_rows_and_all_say_what_they_did(ma
     }
     assert said["differences of one"] == "Each bar is the mean of up to 6 neighbouring queries."
     assert said["scatter"] == "A square stands for the queries in a cell of 0.025 x 0.025, at their mean."
-    assert charts["distribution"].title.subtitle[0] == "Bars: the share of queries, as a figure at the highest."
+    assert charts["distribution"].title.subtitle[0] == "Shades: the share of queries, the stronger the more."
     assert charts["series"].title.subtitle[0].startswith("Mean over queries; intervals of 20 systems are in the")
     assert charts["series"].title.subtitle[0].endswith("In colour: the 5 best at the end.")
 
@@ -199,6 +200,20 @@ def test_a_difference_that_is_not_defined_leaves_no_line_and_says_why():
         "0 wins, 2 ties, 0 losses; mean difference 0.000; p not defined (all differences are 0)"
     )
     assert chart.title.subtitle[1].endswith("not tested.")
+
+
+def test_zero_is_in_the_middle_of_differences(per_query):
+    for chart in (plots.differences(per_query, "AP", baseline="bm25").concat[0], _constant(0.5), _constant(0.0)):
+        low, high = chart.layer[0].to_dict()["encoding"]["y"]["scale"]["domain"]
+        assert low == -high < 0
+        ends = chart.layer[3].data.select("low", "high").unpivot()["value"].drop_nulls()
+        assert all(low <= end <= high for end in [*ends, *chart.layer[0].data["difference"]])
+
+
+def _constant(value: float) -> alt.LayerChart:
+    """Differences that are all the same."""
+    frames = {name: pl.DataFrame({"query_id": ["q", "r"], "AP": [of, of]}) for name, of in (("a", 0.0), ("b", value))}
+    return plots.differences(frames, "AP", baseline="a")
 
 
 # scatter
@@ -291,7 +306,15 @@ def test_from_1000_queries_on_bars_hold_the_shares_of_all_of_them(many):
 
 def test_many_queries_of_one_value_are_bars_too():
     systems = {f"s{i}": pl.DataFrame({"query_id": range(60), "Success@10": [1.0] * 59 + [0.0]}) for i in range(12)}
-    assert plots.distribution(systems).title.subtitle[0] == "Bars: the share of queries, as a figure at the highest."
+    strips, bars = plots.distribution(systems), plots.distribution({name: systems[name] for name in ("s0", "s1")})
+    assert strips.title.subtitle[0] == "Shades: the share of queries, the stronger the more."
+    assert bars.title.subtitle[0].startswith("Bars: the share of queries, the highest of each system")
+    for chart, shades in ((strips, 12), (bars, 0)):
+        marks = chart.layer[0].to_dict()
+        assert ("fillOpacity" in marks["encoding"]) == bool(shades)
+        heights = chart.layer[0].data.select((pl.col("top") - pl.col("floor")).round(9).unique())
+        assert heights.height == (1 if shades else 2)  # cells, or bars of 59 and of one query
+        assert not [layer for layer in chart.to_dict()["layer"] if layer["mark"]["type"] == "text"]
 
 
 def test_means_have_the_interval_of_summarize(per_query):
@@ -622,6 +645,66 @@ def test_lines_of_many_systems_are_named_at_their_ends_and_nowhere_else():
     assert set(legends) == {None}
     (param,) = info["params"]
     assert "bind" not in param
+
+
+def scales(info: dict) -> set[str]:
+    """The scales of colours, shapes and dashes of systems in all panels, as texts."""
+    return {
+        json.dumps([channel, layer["encoding"][channel]["scale"]])
+        for panel in info["concat"]
+        for layer in panel["layer"]
+        for channel in ("color", "shape", "strokeDash")
+        if isinstance(layer["encoding"].get(channel), dict) and "scale" in layer["encoding"][channel]
+    }
+
+
+def test_a_system_has_one_colour_in_all_panels():
+    # Which are the best, and which comes first in a panel, differs from panel to panel.
+    grid = pl.DataFrame({"query_id": range(12)}).join(
+        pl.DataFrame({"run": list("abcdefg"), "n": range(7)}), how="cross"
+    )
+    grid = grid.with_columns(day=pl.col("query_id") // 4, AP=pl.col("n") / 8, RR=(6 - pl.col("n")) / 8).drop("n")
+    series = plots.series(grid, "day", ["AP", "RR"], min_queries=2)
+    assert series.title.subtitle[0].endswith("In colour: the 5 best at the end by AP.")
+    bm25 = PYDOCS.runs.filter(run="bm25").drop("run")
+    days = [
+        bm25.with_columns(run=pl.lit(name), day=pl.lit(day))
+        for day, names in (("mon", "abcdefg"), ("tue", "gfedcba"))
+        for name in names
+    ]
+    cutoffs = plots.cutoffs(pl.concat(days), PYDOCS.qrels, "P", k=[1, 5], by="day")
+    for chart in (series, cutoffs):
+        info = chart.to_dict()
+        assert len(info["concat"]) == 2
+        assert len(scales(info)) == 3
+        assert "color" not in info.get("resolve", {}).get("scale", {})
+
+
+def test_grey_lines_have_names_too_where_there_is_room():
+    bm25 = PYDOCS.runs.filter(run="bm25").drop("run")
+    for n, named in ((7, 7), (24, 5)):
+        names = plots.cutoffs({f"s{i:02}": bm25 for i in range(n)}, PYDOCS.qrels, "R", k=[1, 100]).layer[-1].data
+        assert (names.height, names["bold"].sum()) == (named, 5)
+
+
+@pytest.mark.whole("drawn")
+def test_names_of_any_characters_are_drawn_as_they_are(per_query, tmp_path):
+    odd = {"bm25": "a\\b\nc", "chargrams": "d\\u\t'\"", "tfidf": "\u202etxt.exe"}
+    renamed = per_query.with_columns(pl.col("run").replace(odd)).rename({"AP": "A\\x\nP"})
+    first, second, third = odd.values()
+    for chart in (
+        plots.forest(renamed, baseline=first, measures="A\\x\nP"),
+        plots.scatter(renamed, "A\\x\nP", x=first, y=third),
+        plots.differences(renamed, "A\\x\nP", baseline=first, run=third),
+        plots.distribution(renamed, "A\\x\nP"),
+        plots.ranks(renamed, "A\\x\nP"),
+    ):
+        chart.save(tmp_path / "chart.svg")
+        drawn = html.unescape((tmp_path / "chart.svg").read_text(encoding="utf-8")).replace("\u2060", "")
+        assert "\\u202etxt.exe" in drawn
+        assert ">A\\x\\u000aP" in drawn
+        assert not set("\u202e\x08\x0b") & set(drawn)
+    assert second in renamed["run"]
 
 
 def test_dots_have_one_size_in_all_panels(per_query):

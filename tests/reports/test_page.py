@@ -1,29 +1,21 @@
 """The page of a report in a browser: it asks for nothing, does what it says, and everybody can read it.
 
-`CHROMIUM` names a browser other than the one on the path, and `AXE` the file `axe.min.js` of axe-core.
+`AXE` names the file `axe.min.js` of axe-core.
 """
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from browsing import chromium
 
 import polars_ir as ir
 from polars_ir.errors import printable
 
 pytestmark = pytest.mark.whole("it starts a browser")
-
-BROWSER = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-
-#: For machines without a display, and for browsers that would call home.
-ARGUMENTS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
 
 PYDOCS = ir.datasets.load("pydocs")
 
@@ -42,13 +34,8 @@ HOSTILE = [
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api")
-    if BROWSER is None:
-        pytest.skip("no Chromium is installed; CHROMIUM names one")
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
+    with chromium() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
