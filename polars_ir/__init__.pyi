@@ -83,6 +83,7 @@ hit_rate = success
 hit_ratio = success
 hr = success
 idcg = ideal_dcg
+ild = intra_list_diversity
 infap = inferred_average_precision
 iprec = interpolated_precision
 map_avgjg = average_precision

@@ -441,6 +441,15 @@ class IRNamespace(Generic[_FrameT_co]):
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Interpolated precision: the highest precision at any rank from a given recall on."""
+    def intra_list_diversity(
+        self,
+        qrels: Any = None,
+        *,
+        of: str = "category",
+        k: int | Iterable[int] | None = None,
+        **options: Unpack[Evaluating],
+    ) -> _FrameT_co:
+        """Intra-list diversity: 1 less the mean similarity of two items of a list."""
     def judge(
         self,
         qrels: Any = None,
@@ -590,6 +599,17 @@ class IRNamespace(Generic[_FrameT_co]):
         self, qrels: Any = None, *, gains: Mapping[float, float] | pl.Expr | None = None, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
         """Normalised gain: the gain of each document, discounted by the gain that the ranking has missed so far."""
+    def novelty(
+        self,
+        qrels: Any = None,
+        *,
+        k: int | Iterable[int] | None = None,
+        cold: str = "one",
+        base: int | str = 2,
+        denominator: str = "min(k,n)",
+        **options: Unpack[Evaluating],
+    ) -> _FrameT_co:
+        """Novelty: the mean information of the items of a list, of which fewer users had the more novel."""
     def nrbp(
         self,
         qrels: Any = None,
@@ -624,6 +644,15 @@ class IRNamespace(Generic[_FrameT_co]):
         """Partial AUC and precision: the pairs in the right order of the first k relevant documents and the first k others."""
     def pool(self, *, depth: int) -> _FrameT_co:
         """The pool: the documents to judge, among the first `depth` of any system."""
+    def popularity(
+        self,
+        qrels: Any = None,
+        *,
+        k: int | Iterable[int] | None = None,
+        cold: str = "zero",
+        **options: Unpack[Evaluating],
+    ) -> _FrameT_co:
+        """Popularity: the mean number of users of the items of a list."""
     def power(
         self,
         measures: Measures | None = None,
@@ -795,6 +824,14 @@ class IRNamespace(Generic[_FrameT_co]):
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Scaled discounted cumulated gain: DCG divided by that of k documents of the highest grade."""
+    def seen(
+        self, qrels: Any = None, *, k: int | Iterable[int] | None = None, **options: Unpack[Evaluating]
+    ) -> _FrameT_co:
+        """Seen: the share of the items of a list that this very user had before."""
+    def serendipity(
+        self, qrels: Any = None, *, k: int | Iterable[int] | None = None, rel: float = 1, **options: Unpack[Evaluating]
+    ) -> _FrameT_co:
+        """Serendipity: how much higher relevant items stand in a list than their popularity would place them."""
     def set_average_precision(self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]) -> _FrameT_co:
         """Set average precision: set precision times set recall."""
     def set_f_measure(
@@ -847,6 +884,16 @@ class IRNamespace(Generic[_FrameT_co]):
         """Success: whether any of the first k documents is relevant, also called hit rate and top-k accuracy."""
     def summarize(self, **options: Unpack[Summarizing]) -> _FrameT_co:
         """Mean, spread and confidence interval of every measure over the queries: one row per system and measure."""
+    def tail(
+        self,
+        qrels: Any = None,
+        *,
+        k: int | Iterable[int] | None = None,
+        head: float = 0.8,
+        cold: str = "tail",
+        **options: Unpack[Evaluating],
+    ) -> _FrameT_co:
+        """Tail: the share of the items of a list that are outside the head, the most popular items."""
     def to_metrics(
         self, *, by: Any = None, names: Literal["canonical", "sql"] = "sql", sep: str = "/"
     ) -> dict[str, float]:
@@ -947,6 +994,7 @@ class IRNamespace(Generic[_FrameT_co]):
     hit_ratio = success
     hr = success
     idcg = ideal_dcg
+    ild = intra_list_diversity
     infap = inferred_average_precision
     iprec = interpolated_precision
     map = average_precision

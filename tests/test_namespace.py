@@ -23,9 +23,12 @@ PER_QUERY = ir.evaluate(RUN, QRELS, ["RR", "AP"])
 @pytest.mark.parametrize("info", [pytest.param(info, id=name) for name, info in ir.CATALOG.items()])
 @pytest.mark.whole("test_invariants calls them all", quick=12)
 def test_every_measure_is_a_method(info):
-    run, judgments = collection_of(info.kind)
+    of_lists = info.kind in ("none", "documents and history")
+    run, judgments = collection_of("documents" if of_lists else info.kind)
+    items = run.select("doc_id").unique().with_columns(category=pl.lit("one"))
+    tables = {"history": run, "items": items} if of_lists else {}
     method = getattr(run.ir, info.function.__name__)
-    assert method(judgments).equals(ir.evaluate(run, judgments, info.function()))
+    assert method(judgments, **tables).equals(ir.evaluate(run, judgments, info.function(), **tables))
 
 
 def test_a_measures_method_takes_the_measures_parameters_and_the_options_of_evaluate():
@@ -41,7 +44,7 @@ def test_the_signature_of_a_measures_method_is_whole():
     names = list(inspect.signature(RUN.ir.ndcg).parameters)
     parameters = ["k", "rel", "dcg", "discount", "gains", "denominator"]
     options = ["by", "missing", "undefined", "judged_only", "ties", "judges", "bounds", "names"]
-    options += ["provenance", "strict", "exclude", "duplicates"]
+    options += ["provenance", "strict", "exclude", "duplicates", "history", "items"]
     assert names == ["qrels", *parameters, *options]
 
 

@@ -22,7 +22,15 @@ JUDGMENTS = {
     "documents": "grades of documents",
     "subtopics": "grades of documents for each subtopic",
     "preferences": "preferences between documents",
+    "documents and history": "grades of documents, and the history of users",
+    "none": "no judgments, but the history of users, or the items there are",
 }
+
+#: The kinds of measures of a recommender's lists.
+OF_LISTS = ("none", "documents and history")
+
+#: The headings of tables of measures that are not called as what they read.
+HEADINGS = {"none": "Lists of recommenders"}
 
 #: A formula in a docstring, which the page has in mathematical notation.
 PLAIN_FORMULA = re.compile(r"::\n\n(    .*\n?)+")
@@ -137,13 +145,13 @@ def parameters(info: MeasureInfo, names: frozenset[str]) -> str:
 def edge_cases(info: MeasureInfo) -> str:
     """The value of a measure in each case at the edge."""
     values = evaluated(info, CASES, undefined=None)
-    rows = [(name, _value(values[name])) for name in CASES]
+    # Measures of lists stay null, whatever is undefined.
+    null = "null" if info.kind in OF_LISTS else "undefined: 0, or null with `undefined=None`"
+    rows = [(name, null if values[name] is None else _value(values[name])) for name in CASES]
     return table(pl.DataFrame(rows, schema=["case", "value"], orient="row"))
 
 
 def _value(value: object) -> str:
-    if value is None:
-        return "undefined: 0, or null with `undefined=None`"
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
@@ -215,7 +223,7 @@ def listing(measures: list[MeasureInfo]) -> str:
             if info.kind == kind
         ]
         listed = table(pl.DataFrame(rows, schema=["name", "meaning"], orient="row"))
-        parts += [f"## {kind.capitalize()}", *([NOTES[kind]] if kind in NOTES else []), listed]
+        parts += [f"## {HEADINGS.get(kind, kind.capitalize())}", *([NOTES[kind]] if kind in NOTES else []), listed]
     pages = "\n".join(file_of(info) for info in measures)
     return "\n\n".join([*parts, f"```{{toctree}}\n:hidden:\n\n{pages}\n```"]) + "\n"
 
@@ -227,4 +235,6 @@ NOTES = {
     "ranking, which can be beaten, by less than 1.58. With lazy qrels they need a cutoff of at most 100.",
     "preferences": "The qrels say which of two documents a judge prefers, by levels (`doc_id`, `relevance`, optionally "
     "`judge` and `group`: trec_eval's prefs, or plain qrels) or as pairs (`preferred`, `other`). They are in memory.",
+    "none": "`evaluate` takes the history of users and the items there are as `history=` and `items=`. Without "
+    "judgments each list of the run has a row. Coverage and other measures of all lists together are none of one list.",
 }

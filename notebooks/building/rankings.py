@@ -56,6 +56,13 @@ def evaluated(info: MeasureInfo, cases: Mapping[str, Case], **options: object) -
     qrels = pl.DataFrame(judged, schema=["query_id", "doc_id", "relevance"], orient="row")
     if info.kind == "subtopics":
         qrels = qrels.with_columns(subtopic=pl.lit("a"))
+    if info.kind in ("none", "documents and history"):
+        documents = dict.fromkeys(doc for case in cases.values() for doc in (*case.ranking, *case.judgments))
+        had = [(f"user {user}", doc) for doc in documents for user in range(1 if doc.endswith("moving") else 4)]
+        had += [(f"user {user}", "another") for user in range(8)]
+        options["history"] = pl.DataFrame(had, schema=names[:2], orient="row")
+        categories = [doc.endswith("moving") for doc in documents]
+        options["items"] = pl.DataFrame({"doc_id": list(documents), "category": categories})
     # The first of the cases is retrieved, so that no column lacks a type.
     per_query = ir.evaluate(pl.DataFrame(run, schema=names, orient="row"), qrels, shown(info), **options)
     return dict(per_query.iter_rows())

@@ -25,7 +25,7 @@ KEY = "a column of the runs that distinguishes rankings, such as date; repeat"
 FILES = "files of evaluate --per-query, or of trec_eval -q, a system each or several; with --qrels, runs"
 
 #: The values of options that are no word of their name.
-METAVARS = {"exclude": "self|FILE"}
+METAVARS = {"exclude": "self|FILE", "history": "FILE", "items": "FILE"}
 
 #: The options of an evaluation that commands with figures have for runs in their place.
 OF_RANKINGS = ("exclude", "duplicates")
@@ -97,9 +97,10 @@ def add_measures(command: argparse.ArgumentParser, *, required: bool) -> None:
     option.completer = lambda **_: list(CATALOG)  # type: ignore[attr-defined]  # argcomplete's own
 
 
-def add_judged_runs(command: argparse.ArgumentParser) -> None:
-    """Runs and their judgments."""
-    command.add_argument("runs", nargs="+", metavar="run", help=f"{RUNS}; without --qrels, the first is the judgments")
+def add_judged_runs(command: argparse.ArgumentParser, but: str = "") -> None:
+    """Runs and their judgments; `but` is an exception."""
+    first = f"without --qrels, the first is the judgments{but}"
+    command.add_argument("runs", nargs="+", metavar="run", help=f"{RUNS}; {first}")
     command.add_argument("--qrels", metavar="FILE", help=QRELS)
     add_formats(command)
 
@@ -212,7 +213,7 @@ def on_disk(name: str) -> str:
 
 def evaluate(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    add_judged_runs(command)
+    add_judged_runs(command, ", but for measures of --history and --items alone")
     add_measures(command, required=True)
     add_per_query(command)
     command.add_argument("--key", action="append", metavar="COLUMN", help=KEY)

@@ -25,6 +25,7 @@ from polars_ir.frames.roles import PROVENANCE, ROLE_OF, find, required
 from polars_ir.language.names import resolve as measures_of
 from polars_ir.language.options import check, each_once, options_of
 from polars_ir.runs.evaluate import evaluate_collected
+from polars_ir.runs.lists import TABLES_OF_LISTS
 from polars_ir.runs.options import Evaluating
 from polars_ir.trec_eval.results import read_trec_eval
 
@@ -154,6 +155,17 @@ def excluded_of(options: argparse.Namespace) -> Any:
         return qrels_of(name, option="exclude", **limits)
 
 
+def tables_of_lists(options: argparse.Namespace) -> dict[str, pl.DataFrame]:
+    """The history and the items that --history and --items name."""
+    found = {}
+    for option in TABLES_OF_LISTS:
+        if name := vars(options).get(option):
+            with with_names(**{option: shown_name(name)}):
+                is_table = option == "items" or Path(name).suffix in TABLES
+                found[option] = read_one_table(name, **limits_of(options)) if is_table else run_of(name)
+    return found
+
+
 def queries_of(options: argparse.Namespace, wanted: Sequence[str]) -> pl.DataFrame:
     """The table of query attributes behind an option."""
     queries = read_one_table(options.queries, **limits_of(options))
@@ -202,22 +214,23 @@ def _keys_of(options: argparse.Namespace) -> list[str]:
     return [name for name in named if ROLE_OF.get(fold(name)) != "run"]
 
 
-def figures_of(runs: Sequence[str], qrels: pl.DataFrame, options: argparse.Namespace) -> pl.DataFrame:
-    """Per-query values of runs, evaluated one at a time to hold one in memory."""
+def figures_of(runs: Sequence[str], qrels: pl.DataFrame | None, options: argparse.Namespace) -> pl.DataFrame:
+    """Per-query values of runs, evaluated one at a time to hold one in memory; without qrels where none are read."""
     measures = [measure.expression for measure in measures_of(options.measure)]
     # Where --by makes slices of means, --key is the other.
     keys = options.key if "key" in options else _keys_of(options)
     given = {**vars(options), "by": keys}
     evaluating: Any = {name: value for name, value in given.items() if name in options_of(Evaluating)}
 
-    excluded = excluded_of(options)
+    tables = {"qrels": qrels, "exclude": excluded_of(options), **tables_of_lists(options)}
+    tables = {option: table for option, table in tables.items() if isinstance(table, pl.DataFrame)}
 
     def figures(name: str) -> pl.DataFrame:
-        run, judged = alike(run_or_plan_of(name, options.format, **limits_of(options)), qrels)
-        if isinstance(excluded, pl.DataFrame):
-            run, evaluating["exclude"] = alike(run, excluded)
-            run, judged = alike(run, judged)
-        return evaluate_collected(run, judged, measures, **evaluating)
+        run, given = run_or_plan_of(name, options.format, **limits_of(options)), dict(tables)
+        # Twice, since the last of them may make the run's ids texts.
+        for option in (*tables, *tables):
+            run, given[option] = alike(run, given[option])
+        return evaluate_collected(run, given.pop("qrels", None), measures, **{**evaluating, **given})
 
     return systems_of(runs, figures)
 

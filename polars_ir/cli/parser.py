@@ -101,9 +101,19 @@ def parser(commands: Iterable[Command], programs: Iterable[str], argv: Sequence[
     return whole
 
 
+def reads_none(options: argparse.Namespace) -> bool:
+    """True for measures of a recommender's lists alone, so that all files are runs."""
+    if not (vars(options).get("history") or vars(options).get("items")):
+        return False
+    from polars_ir.language.names import resolve
+    from polars_ir.runs.lists import reads_no_judgments
+
+    return reads_no_judgments(resolve(options.measure))
+
+
 def judgments_first(options: argparse.Namespace) -> None:
     """Take the first file of runs for the judgments where --qrels names none, as trec_eval does."""
-    if "runs" in options and options.qrels is None:
+    if "runs" in options and options.qrels is None and not reads_none(options):
         options.qrels, *options.runs = options.runs
         if not options.runs:
             raise OptionError(f"{options.command} needs judgments, too: --qrels FILE.")

@@ -64,11 +64,13 @@ def grouped(
     *,
     relevant_only: bool = False,
     ids: Sequence[str] = (),
+    no_list: Sequence[str] = (),
 ) -> pl.LazyFrame:
     """A row per system and query, with the measures and flags: whether something is true of any of its rows.
 
     With `relevant_only` the relation holds no more than measures that read only relevant documents need. `ids` are the
-    columns that identify a row; without them, those of system and query.
+    columns that identify a row; without them, those of system and query. Measures of `no_list` stay null where they
+    are, whatever is undefined.
     """
     ids = list(dict.fromkeys(ids or pair.run.keys))
     expressions = {measure.name: measure.expression for measure in measures}
@@ -94,7 +96,8 @@ def grouped(
         _check_types(result, relation, expressions, averaged=bool(pair.splits))
     result = result.select(*dict.fromkeys([*ids, *pair.splits]), *expressions, *(marks or ()))
     if undefined is not None:
-        result = result.with_columns((cs.by_name(*expressions) & cs.float()).fill_null(undefined))
+        filled = cs.by_name(*expressions) & cs.float()
+        result = result.with_columns((filled - cs.by_name(*no_list) if no_list else filled).fill_null(undefined))
     if not pair.splits:
         return result
     # The mean over the judges of a query, added up in their order.

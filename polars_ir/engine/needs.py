@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import polars as pl
@@ -31,6 +31,7 @@ from polars_ir.language.budget import budget_of, is_within
 from polars_ir.language.catalog import CATALOG
 from polars_ir.language.cover import is_greedy
 from polars_ir.language.kinds import DOCUMENTS, GROUP, TELLING, Kind, kind_of
+from polars_ir.language.lists import OF_HISTORY, PLACE, is_likeness
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.language.ties import is_count, is_weights, with_counts, with_weights
 from polars_ir.language.words import Ties
@@ -46,7 +47,7 @@ OF_TIES = ("doc_id", "n_higher", "n_tied")
 
 
 #: What a computed column is made of.
-Source = Literal["judgments", "run", "relation", "grades"]
+Source = Literal["judgments", "run", "relation", "grades", "history"]
 
 
 class ComputedColumn(NamedTuple):
@@ -64,6 +65,7 @@ class ComputedColumn(NamedTuple):
 
 COMPUTED = (
     ComputedColumn(is_within, "run"),
+    ComputedColumn(OF_HISTORY.__contains__, "history"),
     ComputedColumn(is_greedy, "judgments", with_greedy_rank),
     ComputedColumn(GROUP.__eq__, "judgments", with_group),
     ComputedColumn((FIRST, IDEAL).__contains__, "judgments", with_document),
@@ -78,7 +80,8 @@ class Needs(NamedTuple):
     `columns` are those that measures name; of these some are made only for them. `whole` says that all others are kept
     too. `per` is the column of the judgments that distinguishes several of one document, `by` are the keys of rankings
     beside system and query. `unjudged` adds the documents
-    that are not judged. `relevant_only` says that a document judged not relevant counts as an unjudged one.
+    that are not judged. `relevant_only` says that a document judged not relevant counts as an unjudged one. `lists` are
+    measures that read no judgments, and have a relation of their own.
     """
 
     kind: Kind = DOCUMENTS
@@ -90,6 +93,7 @@ class Needs(NamedTuple):
     columns: frozenset[str] = frozenset({"n_retrieved"})
     whole: bool = True
     by: tuple[str, ...] = ()
+    lists: tuple[ResolvedMeasure, ...] = ()
 
     def read_of(self, columns: list[str]) -> list[str]:
         """The given columns that may be read."""
@@ -127,9 +131,17 @@ def needs_of(
     judged_only: bool = False,
     unjudged: bool = False,
     by: Sequence[str] = (),
+    tables: Collection[str] = (),
 ) -> Needs:
-    """Needs of measures under some options; columns of the run, which only a pair of tables has, add to them."""
+    """Needs of measures under some options; columns of the run, which only a pair of tables has, add to them.
+
+    `tables` are those that the call has beside run and judgments.
+    """
     columns = {column for measure in measures for column in measure.expression.meta.root_names()}
+    lists: list[ResolvedMeasure] = []
+    if PLACE in columns or not columns.isdisjoint(OF_HISTORY):
+        lists, measures = _of_lists(measures, tables)
+        columns = {column for measure in measures for column in measure.expression.meta.root_names()} | {"doc_id"}
     if any(map(is_within, columns.difference(RELATION))):
         _check_budgets(measures, ties, judged_only=judged_only)
     kinds = {DOCUMENTS: measures} if TELLING.isdisjoint(columns) else _kinds(measures)
@@ -147,7 +159,28 @@ def needs_of(
         columns=ALWAYS.union(columns, [] if judges is None else [judges], OF_TIES if ties in ("best", "worst") else []),
         whole=False,
         by=tuple(by),
+        lists=tuple(lists),
     )
+
+
+def _of_lists(
+    measures: Sequence[ResolvedMeasure], tables: Collection[str]
+) -> tuple[list[ResolvedMeasure], list[ResolvedMeasure]]:
+    """Measures of lists, and the others; a `MeasureError` for one that reads a table which the call lacks."""
+    lists: list[ResolvedMeasure] = []
+    others: list[ResolvedMeasure] = []
+    for measure in measures:
+        columns = measure.expression.meta.root_names()
+        reads = {"history": not OF_HISTORY.isdisjoint(columns), "items": any(map(is_likeness, columns))}
+        for table, is_read in reads.items():
+            if is_read and table not in tables:
+                train = "train" if table == "history" else "items"
+                call = Code(f"run.ir.evaluate([{measure.name!r}], {table}={train})")
+                what = "what users had before" if table == "history" else "a frame with a row per item"
+                says = f"measure {measure.name!r} needs {what}, which evaluate takes as {option(table)}."
+                raise MeasureError(says, fix=Fix("Give it", call))
+        (lists if PLACE in columns else others).append(measure)
+    return lists, others
 
 
 def _check_budgets(measures: Sequence[ResolvedMeasure], ties: Ties, *, judged_only: bool) -> None:

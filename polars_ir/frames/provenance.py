@@ -28,6 +28,9 @@ DIGEST = "{}"
 #: The entries of what figures do not depend on, and that of what those of a query depend on only by its own judgments.
 VERSION, POLARS, JUDGMENTS = "polars_ir", "polars", "judgments"
 
+#: The entries of tables beside run and judgments.
+TABLES = ("history", "items")
+
 #: Column of the hashes of the judgments of each query.
 JUDGED = "polars_ir: judged"
 
@@ -58,8 +61,13 @@ def with_provenance(
         before, _, after = text_of(made, DIGEST).rpartition(DIGEST)
         column = pl.concat_str(pl.lit(before), PROVENANCE, pl.lit(after)).alias(PROVENANCE)
         result = result.join(digest.with_columns(column), how="cross")
-    rankings = rankings_of(run, read, in_order=made["ties"] == "input")
+    rankings = rankings_of(run, read, in_order=made["ties"] == "input", beside=tables_of(made))
     return with_query_hash(result, rankings, qrels, judged, read)
+
+
+def tables_of(made: Mapping[str, Any]) -> str:
+    """The hashes of a history and of items, on which the figures of every query depend; nothing without such."""
+    return "-".join(str(made[name]) for name in TABLES if made.get(name))
 
 
 def text_of(made: Mapping[str, Any], digest: str | None) -> str:
@@ -74,9 +82,16 @@ def versions_of(made: Mapping[str, Any]) -> str:
     return " and ".join(f"{name} {made[name]}" for name in (VERSION, POLARS) if name in made)
 
 
-def rankings_of(run: CanonicalFrame, read: Collection[str], *, in_order: bool) -> CanonicalFrame:
-    """The rankings of a run, each with the hash of its rows; `in_order` says that the order of these counts."""
-    return run.with_frame(_hash_of_rows(run, read, in_order=in_order))
+def rankings_of(run: CanonicalFrame, read: Collection[str], *, in_order: bool, beside: str = "") -> CanonicalFrame:
+    """The rankings of a run, each with the hash of its rows; `in_order` says that the order of these counts.
+
+    The hash of what is `beside` the run goes into each.
+    """
+    rows = _hash_of_rows(run, read, in_order=in_order)
+    if beside:
+        seed = int(hashlib.blake2b(beside.encode(), digest_size=8).hexdigest(), 16)
+        rows = rows.with_columns(pl.col(QUERY_HASH).hash(seed=seed))
+    return run.with_frame(rows)
 
 
 def with_query_hash(

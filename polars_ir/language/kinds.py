@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from polars_ir.language.lists import PLACE
 from polars_ir.language.words import PREFERENCE
 
 
@@ -33,6 +34,9 @@ class Kind:
 
 DOCUMENTS = Kind("documents")
 
+#: What measures of a recommender's lists read: no judgments.
+LISTS = Kind("none", frozenset({PLACE}))
+
 #: The column of a document's group of evidence: its subtopic or, where judgments have none, the document itself.
 GROUP = "evidence_group"
 
@@ -53,6 +57,7 @@ KINDS = (
         by_document=False,
         hits=pl.col("preferred_rank").is_not_null() | pl.col("other_rank").is_not_null(),
     ),
+    LISTS,
 )
 
 #: Columns of subtopics and the like.

@@ -57,6 +57,9 @@ CUT_RANKS = "cuts the average ranks of documents with equal scores to whole numb
 ONE = "counts 1 for a query without a relevant document"
 OF_ALL_ROWS = "is of all rows as one list, not of each query"
 
+#: Of tools for recommenders.
+OF_RANKED_HITS = "counts the novelty of relevant items by their rank; 'Serendipity' is of these, 'Novelty' of all"
+
 #: Of tools for answers from retrieved documents.
 OF_HITS = "AP(denominator='hits')"
 BY_VERDICTS = "is of the verdicts of a model: make them the judgments"
@@ -102,6 +105,10 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
         "ContextualRelevancy": ToolName("", OF_ANSWER.format("statements of the contexts")),
     },
     "Elliot": {
+        "ACLT": ToolName("", "counts the items of the tail: 'APLT' times the length of the list"),
+        "APLT": ToolName("Tail(cold='neither')", "takes equally popular items into the head in the order of its data"),
+        "EFD": ToolName("", OF_RANKED_HITS),
+        "EPC": ToolName("", OF_RANKED_HITS),
         "HR": ToolName("Success"),
         "MAP": ToolName("", "is the mean of P@1 to P@k, and no average precision"),
         "MRR": ToolName("RR"),
@@ -110,11 +117,14 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
         "Recall": ToolName("R"),
     },
     "Evidently": {
+        "DiversityMetric": ToolName("", "is 'ILD(of=...)' times (n - 1) / 2: it divides by items, not pairs"),
         "HitRate": ToolName("Success", CUT_RANKS),
         "MAP": ToolName("AP", CUT_RANKS),
         "MRR": ToolName("RR", CUT_RANKS),
         "NDCG": ToolName("nDCG", CUT_RANKS),
+        "NoveltyMetric": ToolName("Novelty(cold='skip')"),
         "RecallTopK": ToolName("R", CUT_RANKS),
+        "SerendipityMetric": ToolName("", "is 1 less the sum of the similarities of hits to what the user had"),
     },
     "Haystack": {
         "DocumentMAPEvaluator": ToolName("AP", "divides by the number of hits before version 3.1"),
@@ -134,7 +144,10 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
     },
     "LensKit": {
         "AveragePrecision": ToolName(AP_OF_BEST, "divides by min(n, R), of a list of n < k items"),
+        "Entropy": ToolName("", "is of the categories of one list; 'ILD' compares these in pairs"),
         "Hit": ToolName("Success"),
+        "ILS": ToolName("", "is 1 - 'ILD(of=...)', but 1 for a list of one item"),
+        "MeanPopRank": ToolName("", "is the mean rank by popularity, 1 for the most popular; 'Popularity' is of users"),
         "NDCG": ToolName("nDCG(dcg='binary',discount='jarvelin')"),
         "Precision": ToolName(OF_LIST),
         "RBP": ToolName("RBP(p=0.85)"),
@@ -194,23 +207,35 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
         "NonLLMContextRecall": ToolName("SetR", "compares texts, found above a similarity of .5"),
     },
     "RecBole": {
+        "averagepopularity": ToolName("Popularity", "counts rows of the history, and rounds the mean to 4 digits"),
         "GAUC": ToolName("", "is 'Accuracy' by positives: evaluate 'NumRel', too, and take .ir.mean(weights='NumRel')"),
         "MAP": ToolName(AP_OF_BEST),
         "MRR": ToolName("RR"),
         "NDCG": ToolName(BINARY),
         "Precision": ToolName("P"),
         "Recall": ToolName("R"),
+        "tailpercentage": ToolName("", "counts the least popular tenth of the items; 'Tail' goes by pairs"),
     },
     "RecTools": {
+        "AvgRecPopularity": ToolName("Popularity", "counts rows of the history, here users; normalize=True divides it"),
+        "CoveredUsers": ToolName("", "is the share of test users with a list: that of 'NumRet' above 0"),
+        "Intersection": ToolName("", "is the overlap of two runs: run.ir.similarity(other)"),
+        "IntraListDiversity": ToolName("", "counts the features in which two items differ; 'ILD(of=...)' is by cosine"),
         "NDCG": ToolName("nDCG(dcg='binary',denominator='k')", f"with divide_by_achievable=True it is {BINARY}"),
+        "SufficientReco": ToolName("", "is the share of k places that are filled: 'NumRet' divided by k"),
+        "UnrepeatedReco": ToolName("", "is the share of items that no list repeats; here a repeated one is an error"),
     },
     "RePlay": {
+        "CategoricalDiversity": ToolName("", "is the number of categories in the list, divided by k"),
         "HitRate": ToolName("Success"),
         "MAP": ToolName(AP_OF_BEST),
         "MRR": ToolName("RR"),
         "NDCG": ToolName(BINARY),
+        "Novelty": ToolName("", "is 1 - 'Seen', and 1 for a user of the history without a list"),
         "Precision": ToolName("P"),
         "Recall": ToolName("R"),
+        "Surprisal": ToolName("Novelty(base='users',denominator='k')"),
+        "Unexpectedness": ToolName("", "is 1 less the overlap with a baseline, divided by k: run.ir.similarity(other)"),
     },
     "scikit-learn": {
         "average_precision_score": ToolName("", f"{OF_ALL_ROWS}, whose measure is 'AP'"),
@@ -221,6 +246,11 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
         "top_k_accuracy_score": ToolName("", "is of classes, each row's one right class among the first k"),
     },
     "ranx": {"hits": ToolName("NumRelRet")},
+    "recommenders": {
+        "diversity": ToolName("", "is of co-occurrence in the history; by features it is the mean of 'ILD(of=...)'"),
+        "novelty": ToolName("", "is a mean over rows, to which items that nobody had add 0; 'Novelty' is one by lists"),
+        "serendipity": ToolName("", "is 1 less the mean similarity to what the user had, of all items"),
+    },
     "sentence-transformers": {
         "accuracy": ToolName("Success"),
         "map": ToolName(AP_OF_BEST),
@@ -249,6 +279,9 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
         "ndcg": ToolName("nDCG(dcg='binary')", "leaves questions out for which nothing was retrieved, here 0"),
         "precision": ToolName(OF_LIST, "counts all that tie with the k-th where it has scores"),
         "recall": ToolName("R", "counts all that tie with the k-th where it has scores"),
+    },
+    "WarpRec": {
+        "APLT": ToolName("", "is 'Tail(cold='neither')' with k for the length, and more than 80 % for the head"),
     },
     "XGBoost": {
         "auc": ToolName("", "counts pairs of documents with the same label, too, which 'Accuracy' does not"),
@@ -284,14 +317,16 @@ PLAIN: Mapping[str, str] = {
     "normaliseddiscountedcumulatedgain": "ndcg",
 }
 
-_OF_ITEMS = ("coverage", "catalog_coverage", "item_coverage", "diversity", "intra_list_diversity", "gini_index")
-_OF_HISTORY = ("novelty", "serendipity", "popularity", "avg_rec_popularity", "unexpectedness", "surprisal")
-_OF_A_CATALOGUE = "is a measure of a catalogue: it needs {}, which judgments do not tell, and is none of this package"
+_OF_ITEMS = ("coverage", "catalog_coverage", "item_coverage", "gini_index")
+_OF_A_CATALOGUE = "is a measure of a catalogue: it needs the items there are, and is none of this package"
 
 #: Names of no measure here, each with an explanation.
 ELSEWHERE: Mapping[str, str] = {
-    **dict.fromkeys(_OF_ITEMS, _OF_A_CATALOGUE.format("the items there are")),
-    **dict.fromkeys(_OF_HISTORY, _OF_A_CATALOGUE.format("what users had before")),
+    **dict.fromkeys(_OF_ITEMS, _OF_A_CATALOGUE),
+    "avg_rec_popularity": "is 'Popularity' here, with history=",
+    "diversity": "is 'ILD(of=...)' here, of a column of items=; of subtopics it is 'alpha_nDCG'",
+    "surprisal": "is 'Novelty(base='users')' here, with history=",
+    "unexpectedness": "compares two runs: run.ir.similarity(other)",
     "auc": (
         "is of each query, or of all rows as one list. The first is 'Accuracy', of the first k with a cutoff, as in "
         "'Accuracy@10'; down to k documents retrieved in vain it is 'pAUC@10'; the second is none of this package"

@@ -13,6 +13,7 @@ Conventions
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import Any, NamedTuple, Unpack, cast
 
 import polars as pl
@@ -36,6 +37,7 @@ from polars_ir.language.measure import of_part
 from polars_ir.language.names import Measures, ResolvedMeasure, resolve, sql_names
 from polars_ir.language.options import each_once, options_of, public
 from polars_ir.runs.coverage import strictly
+from polars_ir.runs.lists import TABLES_OF_LISTS, as_text, check_options, reads_no_judgments, related, with_lists
 from polars_ir.runs.options import Evaluating
 from polars_ir.runs.pooled import told_of_pooled
 from polars_ir.runs.selection import excluded_as_text, selected
@@ -115,17 +117,22 @@ class Resolved(NamedTuple):
 def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> Resolved:
     """Measures of a call and their needs; an `OptionError` for options that conflict with them or each other."""
     measured = resolve(measures)
-    run = to_polars("run", run, column="score") if qrels is None else run
+    tables = list(compress(TABLES_OF_LISTS, (options["history"] is not None, options["items"] is not None)))
     ties, judges, judged_only = options["ties"], options["judges"], options["judged_only"]
-    if qrels is None and ties == "doc_id" and all(each.call and info_of(each.call).expected for each in measured):
-        # Documents without ids have no order: all orders, where every measure has a mean over them.
-        ties = "expected" if find("run", "doc_id", run.collect_schema().names()) is None else ties
+    if qrels is None and not (tables and reads_no_judgments(measured)):
+        run = to_polars("run", run, column="score")
+        if ties == "doc_id" and all(each.call and info_of(each.call).expected for each in measured):
+            # Documents without ids have no order: all orders, where every measure has a mean over them.
+            ties = "expected" if find("run", "doc_id", run.collect_schema().names()) is None else ties
     if judges is not None and judged_only:
         says = f"condenses one list for all judges; it does not go with {option('judges')}."
         raise OptionError(says, about=option("judged_only", True))
     by = each_once(options["by"])
     of_call: Any = {"ties": ties, "judges": judges, "judged_only": judged_only, "unjudged": options["bounds"], "by": by}
+    of_call["tables"] = tables
     needs = needs_of(measured, **of_call)
+    if tables:
+        check_options(needs, options)
     if options["bounds"] and needs.budgets:
         raise OptionError("does not go with a budget.", about=option("bounds", True))
     if needs.kind.refuses:
@@ -147,18 +154,22 @@ def _planned(
     as_given = options["exclude"] is None and options["duplicates"] == "error"
     run, qrels = (run, qrels) if as_given else selected(run, qrels, options, each_once(options["by"]))
     run, measured, needs = resolved(run, qrels, measures, options)
-    if options["bounds"]:
-        _check_names_of_bounds([measure.name for measure in measured])
-    pair, relation = judged_relation(run, qrels, measured, needs)
+    has_tables = options["history"] is not None or options["items"] is not None
+    beside = related(run, qrels, measured, needs, options) if has_tables else None
+    pair, relation = beside[:2] if beside else judged_relation(run, qrels, measured, needs)
     warn_of_tables(run, pair, measured)
     by_grade = needs.kind.by_document and needs.ties in ("best", "worst")
-    ranked = reordered(relation, pair.keys, needs.ties) if by_grade else relation
     marks: dict[str, Any] = marks_of(pair, needs) if pair.qrels else {}
     undefined = options["undefined"]
     if options["bounds"]:
+        _check_names_of_bounds([measure.name for measure in measured])
         result = grouped_with_bounds(relation, pair, measured, needs, undefined, marks)
     else:
-        result = grouped(ranked, pair, measured, undefined, marks, relevant_only=needs.relevant_only)
+        ranked = reordered(relation, pair.keys, needs.ties) if by_grade else relation
+        judged, no_list = (beside.judged, beside.no_list) if beside else (measured, ())
+        result = grouped(ranked, pair, judged, undefined, marks, relevant_only=needs.relevant_only, no_list=no_list)
+    if beside and needs.lists:
+        result, marks = with_lists(result, measured, needs, beside, marks)
     answered = options["missing"] == "skip"
     if answered or (pair.qrels and pair.qrels.by):
         result = of_systems(result, pair, answered=answered)
@@ -167,7 +178,8 @@ def _planned(
     if options["provenance"]:
         # For other kinds the pair has the documents alone, without their judgments.
         hashed = pair.qrels if needs.kind.by_document else TABLES[needs.kind.name](qrels, by=needs.by)
-        result = _with_provenance(result, pair, hashed, measured, {**options, "ties": needs.ties})
+        texts = as_text(beside.catalogue, needs) if beside else {}
+        result = _with_provenance(result, pair, hashed, measured, {**options, "ties": needs.ties, **texts})
     if len(pair.run.columns) > len(pair.run.names):
         result, marks = told_of_pooled(result, pair.run, needs.columns, marks)
     columns = pair.run.source_names

@@ -33,6 +33,9 @@ Depth = int | Literal["cutoff"] | None
 #: The orders of tied documents.
 ORDERS = tuple(order for order in get_args(Ties) if order != "expected")
 
+#: The rows of a frame.
+_a_table: Value[Any] = Value("a table", lambda given: not isinstance(given, (bool, int, float)))
+
 JudgedOnly: TypeAlias = Annotated[
     bool, Option(False, truth(), "Take the unjudged documents out of the ranking first: condensed lists.")
 ]
@@ -64,6 +67,27 @@ Duplicates: TypeAlias = Annotated[
         "A document that a ranking has twice: 'error'; or 'first', to count it once, at its first place, by its best "
         "score, so that documents below its other places move up. In the judgments it is an error.",
         changes_figures=False,
+    ),
+]
+
+
+History: TypeAlias = Annotated[
+    Any,
+    Option(
+        None,
+        or_none(_a_table, "where no measure reads it"),
+        "What the users of a recommender had before: rows of user and item in any form of a run, such as the data it "
+        "was trained on, whose other columns do not matter; a pair counts once. `Novelty`, `Popularity`, `Seen`, "
+        "`Tail` and `Serendipity` read it.",
+    ),
+]
+
+Items: TypeAlias = Annotated[
+    Any,
+    Option(
+        None,
+        or_none(_a_table, "for the items of the history"),
+        "The items of the catalogue, a row each; `ILD` compares items by a column of theirs.",
     ),
 ]
 
@@ -182,6 +206,8 @@ class Evaluating(TypedDict, total=False):
     ]
     exclude: Exclude
     duplicates: Duplicates
+    history: History
+    items: Items
 
 
 class Judging(TypedDict, total=False):

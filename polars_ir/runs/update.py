@@ -7,7 +7,7 @@ are checked as by `evaluate`; unchanged rows are only hashed.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -29,15 +29,18 @@ from polars_ir.errors import (
     warn,
 )
 from polars_ir.frames.canonical_frame import CanonicalFrame
+from polars_ir.frames.catalogue import Catalogue
 from polars_ir.frames.kinds import collected, give_back
 from polars_ir.frames.provenance import (
     JUDGMENTS,
+    TABLES,
     differing,
     digest_of,
     hashes_of,
     is_unanswered,
     rankings_of,
     read_made,
+    tables_of,
     text_of,
     versions_of,
     with_query_hash,
@@ -51,6 +54,7 @@ from polars_ir.language.names import name as name_of
 from polars_ir.language.options import check, each_once, public, truth
 from polars_ir.runs.coverage import strictly
 from polars_ir.runs.evaluate import columns_read, evaluate_collected, made_with, resolved
+from polars_ir.runs.lists import as_text, run_alone
 from polars_ir.runs.options import Evaluating
 from polars_ir.runs.selection import NEUTRAL, selected
 
@@ -132,9 +136,13 @@ def update(
     # The order of ties depends on all measures together.
     ordered: Evaluating = {**options, "ties": needs.ties}
     as_one: Evaluating = {**ordered, **NEUTRAL, "names": "canonical", "provenance": False, "strict": False}
-    pair = align(run, qrels, per=needs.of_judgments(qrels).per, by=needs.by)
+    alone = qrels is None and len(needs.lists) == len(measured)
+    pair = run_alone(run, needs.by) if alone else align(run, qrels, per=needs.of_judgments(qrels).per, by=needs.by)
     keys = pair.run.keys
-    queries, text = _as_they_are(pair, measured, ordered)
+    made: dict[str, Any] = {**ordered}
+    if options["history"] is not None or options["items"] is not None:
+        made |= as_text(Catalogue.of(pair.run, options["history"], options["items"]), needs)
+    queries, text = _as_they_are(pair, measured, made)
     rows = _rows_of(per_query_table(stored, "stored"), pair.run)
     # Bounds depend on the highest grade of all, and rows without ids of documents are ranked by all measures together.
     apart = not (options["bounds"] or pair.run.numbered)
@@ -154,15 +162,17 @@ def update(
 
 
 def _as_they_are(
-    pair: RunAndQrels, measured: Sequence[ResolvedMeasure], options: Evaluating
+    pair: RunAndQrels, measured: Sequence[ResolvedMeasure], options: Mapping[str, Any]
 ) -> tuple[pl.DataFrame, str]:
     """The queries to evaluate, each with its hash, and the provenance of their figures."""
     run, qrels, read = pair.run.guarded(), pair.qrels, columns_read(measured)
     # Everything else is read off the rankings.
-    rankings = rankings_of(run, read, in_order=options["ties"] == "input")
+    rankings = rankings_of(run, read, in_order=options["ties"] == "input", beside=tables_of(options))
     small = run.eager and run.rows < TUNING.streaming_rows
     rankings = rankings.with_frame(collected(rankings.all_columns(), "in-memory" if small else "streaming"))
-    if qrels is None:
+    if qrels is None and "relevance" not in run.dtypes:
+        queries = run.select(*run.keys).unique()
+    elif qrels is None:
         queries = run.select("relevance", *run.keys).filter(pl.col("relevance").is_not_null()).select(run.keys).unique()
     else:
         queries = qrels.select(*qrels.keys).unique()
@@ -219,7 +229,7 @@ def _made_alike(
     for written, its in made.items():
         if its is None:
             raise DataError(f"has {written!r:.60} in {PROVENANCE!r}, which evaluate did not write.", about="stored")
-        if differs := differing(its, now, [], [JUDGMENTS]):
+        if differs := differing(its, now, [], [JUDGMENTS, *TABLES]):
             fix = Fix("Update it with its own options, or evaluate all anew", Code("ir.evaluate"), without_code="")
             raise DataError(f"was made with other options: {differs} now.", about="stored", fix=fix)
     ours = versions_of(now)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from polars_ir.engine.lists import OF_LISTS, WARM, without
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.run_and_qrels import RunAndQrels, retrieves_judged
 from polars_ir.errors import Code, Fix, Setting, caller, fold, option, quoted, table_name, warn
@@ -172,6 +173,9 @@ def _from_grade(call: MeasureCall, rel: float) -> str:
 
 def _warn_of_marks(result: pl.DataFrame, pair: RunAndQrels, *, missing: str) -> None:
     """Warn of systems that share nothing with the judgments, or answer few queries."""
+    for mark in result.columns:
+        if mark.startswith(OF_LISTS):
+            warn_of_lists(result, mark, pair.run.source_names["query_id"])
     if pair.qrels is None:
         return
     result = result.rename(pair.run.roles)
@@ -184,6 +188,19 @@ def _warn_of_marks(result: pl.DataFrame, pair: RunAndQrels, *, missing: str) -> 
         _warn_of_nothing_shared(pair, pair.qrels, systems)
     elif missing == "zero":
         _warn_of_few_answers(result, pair)
+
+
+def warn_of_lists(result: pl.DataFrame, mark: str, query: str) -> None:
+    """Warn of a history that shares no item with the lists, or of items that lack what they are compared by."""
+    if mark == WARM:
+        if result[mark].count() and not result[mark].any():
+            warn("no item of a list is in the history, so that all count as new; compare the ids of both.")
+    elif result[mark].any():
+        lacking = result.filter(mark)[query]
+        warn(
+            f"lists of {lacking.n_unique()} queries, the first being {lacking[0]!r}, hold items without "
+            f"{mark.removeprefix(without(''))!r}, which their similarity leaves out."
+        )
 
 
 def _without_hits(result: pl.DataFrame, pair: RunAndQrels) -> list[System] | None:

@@ -103,6 +103,11 @@ def evaluate(
         )
     if options["provenance"]:
         raise OptionError("is of all judgments, and no task of Spark has them all.", about=option("provenance", True))
+    for name in ("history", "items"):
+        if options[name] is not None:
+            counts = "history.groupBy('item_id').agg(F.count_distinct('user_id').alias('users'))"
+            says = "is of all users, and no task of Spark has them all. Join what you need of it to the run, as in "
+            raise OptionError(f"{says}run.join({counts}, 'item_id', 'left'), and aggregate that.", about=name)
     if partitions is not None:
         check("partitions", partitions, count())
     if broadcast not in (None, True, False):

@@ -30,7 +30,9 @@ def test_random_collections_have_the_figures_of_the_reference(part):
 
 
 def test_every_measure_has_a_reference():
-    lacking = ir.CATALOG.keys() - MEASURES.keys()
+    # Measures of lists and of a history are counted by hand in tests/runs/test_lists.py.
+    judged = {name for name, info in ir.CATALOG.items() if info.kind in ("documents", "subtopics", "preferences")}
+    lacking = judged - MEASURES.keys()
     assert not lacking, f"write {sorted(lacking)} in plain Python in tests/differential/reference, and list it there"
     assert not MEASURES.keys() - ir.CATALOG.keys()
 

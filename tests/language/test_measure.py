@@ -76,7 +76,7 @@ def test_a_parameter_called_like_an_option_of_evaluate_is_refused():
     assert str(error.value) == (
         "Taken: 'missing', 'ties' can not be a parameter of a measure: a method of `.ir` takes the options of "
         "`evaluate` beside the measure's parameters. Give it another name than bounds, by, duplicates, exclude, "
-        "judged_only, judges, missing, names, provenance, qrels, strict, ties, undefined."
+        "history, items, judged_only, judges, missing, names, provenance, qrels, strict, ties, undefined."
     )
     assert "Taken" not in ir.CATALOG
 

@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         is_typed = pure(options.output).suffix in TYPED
         options.metadata = not is_typed and not is_remote(options.output)
         options.provenance = is_typed or options.metadata
-    qrels = judgments_of(options)
+    qrels = None if options.qrels is None else judgments_of(options)
     with with_names(by="--key"):
         per_query = figures_of(options.runs, qrels, options)
     if options.per_query:

@@ -35,6 +35,7 @@ __all__ = [
     "intent_aware_average_precision",
     "intent_aware_precision",
     "interpolated_precision",
+    "intra_list_diversity",
     "judged",
     "matthews_correlation",
     "n_nonrelevant_judged_retrieved",
@@ -53,9 +54,11 @@ __all__ = [
     "nerr_ia",
     "nnrbp",
     "normalized_gain",
+    "novelty",
     "nrbp",
     "partial_auc",
     "partial_auc_and_precision",
+    "popularity",
     "precision",
     "preferences_fulfilled",
     "preferences_fulfilled_balanced",
@@ -70,12 +73,15 @@ __all__ = [
     "recall_capped",
     "reciprocal_rank",
     "scaled_dcg",
+    "seen",
+    "serendipity",
     "set_average_precision",
     "set_f_measure",
     "set_precision",
     "set_recall",
     "subtopic_recall",
     "success",
+    "tail",
     "unjudged",
     "user_model",
     "utility",
@@ -189,6 +195,7 @@ def intent_aware_precision(
 def interpolated_precision(
     *, recall: float | Iterable[float] | None = None, rel: float = 1, rounding: str = "nearest"
 ) -> pl.Expr: ...
+def intra_list_diversity(*, of: str = "category", k: int | Iterable[int] | None = None) -> pl.Expr: ...
 def judged(*, k: int | Iterable[int] | None = None) -> pl.Expr: ...
 def matthews_correlation(
     *, k: int | Iterable[int] | None = None, rel: float = 1, n_docs: int | None = None
@@ -231,6 +238,9 @@ def nnrbp(
     weights: str | None = None,
 ) -> pl.Expr: ...
 def normalized_gain(*, gains: Mapping[float, float] | pl.Expr | None = None) -> pl.Expr: ...
+def novelty(
+    *, k: int | Iterable[int] | None = None, cold: str = "one", base: int | str = 2, denominator: str = "min(k,n)"
+) -> pl.Expr: ...
 def nrbp(
     *,
     rel: float = 1,
@@ -241,6 +251,7 @@ def nrbp(
 ) -> pl.Expr: ...
 def partial_auc(*, negatives: int | Iterable[int] | None = None, rel: float = 1) -> pl.Expr: ...
 def partial_auc_and_precision(*, negatives: int | Iterable[int] | None = None, rel: float = 1) -> pl.Expr: ...
+def popularity(*, k: int | Iterable[int] | None = None, cold: str = "zero") -> pl.Expr: ...
 def precision(
     *,
     k: int | Iterable[int] | None = None,
@@ -296,6 +307,8 @@ def scaled_dcg(
     min_rel: float = 0,
     max_rel: int = 1,
 ) -> pl.Expr: ...
+def seen(*, k: int | Iterable[int] | None = None) -> pl.Expr: ...
+def serendipity(*, k: int | Iterable[int] | None = None, rel: float = 1) -> pl.Expr: ...
 def set_average_precision(*, rel: float = 1) -> pl.Expr: ...
 def set_f_measure(*, rel: float = 1, beta: float = 1) -> pl.Expr: ...
 def set_precision(*, rel: float = 1) -> pl.Expr: ...
@@ -317,6 +330,7 @@ def success(
     cost: str = "tokens",
     over: str = "stop",
 ) -> pl.Expr: ...
+def tail(*, k: int | Iterable[int] | None = None, head: float = 0.8, cold: str = "tail") -> pl.Expr: ...
 def unjudged(*, k: int | Iterable[int] | None = None) -> pl.Expr: ...
 def user_model(
     *, continuation: pl.Expr | None = None, k: int | Iterable[int] | None = None, min_rel: float = 0, max_rel: int = 1

@@ -35,8 +35,10 @@ ROUNDING = 1e-12
 
 COUNTS = {"NumRet", "NumRel", "NumRelRet"}
 
+KINDS_OF_JUDGMENTS = ("documents", "subtopics", "preferences")
+
 #: The kind of judgments of each measure; figures of two kinds can not be had in one call.
-KIND = {name: info.kind for name, info in ir.CATALOG.items()}
+KIND = {name: info.kind for name, info in ir.CATALOG.items() if info.kind in KINDS_OF_JUDGMENTS}
 
 #: Measures that have a value also where no document is relevant.
 ALWAYS_DEFINED = {

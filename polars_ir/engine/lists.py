@@ -1,0 +1,246 @@
+"""The lists of a run, with columns of their items by a history and a catalogue: what measures of lists read.
+
+Conventions
+    * Every list of the run has its rows, whoever is judged. Only lists that a cutoff shortens are ranked; in the others
+      each item stands at place 0, which is within every cutoff.
+    * What pairs of items of a list share is a sum of vectors, squared, so that no pair is made. Vectors are whole
+      multiples of `UNIT`, whose sums are the same in any order.
+    * A mean similarity is of a list, and has a row of its own in the relation.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import polars as pl
+
+from polars_ir.engine.as_plan import by_sorting
+from polars_ir.engine.ranking import tie_counts, with_position
+from polars_ir.engine.relation import placed_rows
+from polars_ir.engine.run_and_qrels import searched
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, nearest, quoted
+from polars_ir.frames.canonical_frame import CanonicalFrame
+from polars_ir.frames.catalogue import USERS as COUNTED
+from polars_ir.frames.catalogue import Catalogue
+from polars_ir.frames.rules import Rule
+from polars_ir.language.lists import (
+    ALL_PAIRS,
+    ALL_USERS,
+    OF_HISTORY,
+    PAIRS_ABOVE,
+    PLACE,
+    POPULARITY,
+    SEEN,
+    SIZE,
+    USERS,
+    added_up,
+    is_likeness,
+    likeness_of,
+)
+from polars_ir.language.names import ResolvedMeasure
+from polars_ir.language.words import text
+
+#: The length of a vector of items: rounded to whole numbers, it is exact to 1e-12.
+UNIT = 2.0**40
+
+#: Columns of items between two steps.
+OF, WEIGHT = "polars_ir: of", "polars_ir: weight"
+
+#: The beginning of marks of lists, and that of a list with an item that somebody had.
+OF_LISTS = "polars_ir: of lists"
+WARM = f"{OF_LISTS}: warm"
+
+#: The columns of the relation that are numbers of the history, and not of an item.
+TOTALS = (ALL_USERS, ALL_PAIRS, SIZE)
+
+
+def list_relation(
+    run: CanonicalFrame, catalogue: Catalogue, measures: Sequence[ResolvedMeasure], *, in_order: bool
+) -> pl.LazyFrame:
+    """The rows that measures of lists read: the items of each list down to the last place that counts."""
+    columns = {column for measure in measures for column in measure.expression.meta.root_names()}
+    cutoffs = [measure.call.arguments.get("k") if measure.call else 0 for measure in measures]
+    # An aggregation of measures does not tell its cutoff.
+    shortest = min((k for k in cutoffs if k is not None), default=None)
+    deepest = None if None in cutoffs or 0 in cutoffs else max(k for k in cutoffs if k is not None)
+    rows = listed(run, shortest, deepest, in_order=in_order, tied="n_tied" in columns)
+    alike = [_with_likeness(rows, run.keys, column, catalogue.items) for column in sorted(filter(is_likeness, columns))]
+    if not columns.isdisjoint(OF_HISTORY):
+        rows = with_history(rows, catalogue, columns)
+    return pl.concat([rows.drop("doc_id"), *alike], how="diagonal")
+
+
+def listed(
+    run: CanonicalFrame, shortest: int | None, deepest: int | None, *, in_order: bool = False, tied: bool = False
+) -> pl.LazyFrame:
+    """Keys and items of the lists of a run down to the `deepest` place, with `PLACE`, which is 0 in short lists.
+
+    A list of `shortest` items or fewer is short, and all are where it is None. With `tied` items that share the last
+    place are kept, with the counts of their ties. With `in_order` equal scores stand as the rows do.
+    """
+    keys, document = run.keys, run.document
+    short: dict[str, Any] = {PLACE: pl.lit(0, pl.Int64), **({"n_higher": 0, "n_tied": 1} if tied else {})}
+    if shortest is None:
+        return searched(run.guarded().select(*document), run).with_columns(**short)
+    last = pl.col("n_higher") < deepest if tied and deepest else pl.col(PLACE) <= (deepest or 2**62)
+    if run.eager:
+        rows = run.select(*document, "score")
+        lengths = rows.group_by(keys).agg(pl.len()).select(pl.col("len").max())
+        if (lengths.collect(engine="in-memory").item() or 0) <= shortest:
+            return rows.drop("score").with_columns(**short)
+        placed = placed_rows(rows, keys, by_id=not in_order).rename({"rank": PLACE})
+        return placed.select(*document, pl.col(*short).cast(pl.Int64)).filter(last)
+    lengths = run.select(*keys).group_by(keys).agg(pl.len().alias("polars_ir: n"))
+    is_short = pl.col("polars_ir: n") <= shortest
+    # Each pass takes columns of its own, so that the optimizer does not keep the run for all of them.
+    of_short = searched(run.guarded().select(*document), run)
+    of_short = of_short.join(lengths.filter(is_short), on=keys, how="semi").with_columns(**short)
+    table = with_position(run) if in_order else run
+    long = table.all_columns().join(lengths.filter(~is_short), on=keys, how="semi")
+    ranks = ["rank", *(tie_counts(keys) if tied else ())]
+    of_long = by_sorting(table.with_frame(long), None, ranks, search=False).rename({"rank": PLACE})
+    of_long = of_long.select(*document, pl.col(*short).cast(pl.Int64)).filter(last)
+    return pl.concat([of_short.with_columns(pl.col(*short).cast(pl.Int64)), of_long])
+
+
+def with_history(rows: pl.LazyFrame, catalogue: Catalogue, columns: Collection[str]) -> pl.LazyFrame:
+    """Rows of items with the columns of `OF_HISTORY` that are named."""
+    n, items = pl.col(COUNTED), catalogue.users
+    made = {USERS: n}
+    if PAIRS_ABOVE in columns:
+        items = items.sort(COUNTED, text("doc_id"), descending=[True, False])
+        made[PAIRS_ABOVE] = n.cum_sum() - n
+    if POPULARITY in columns:
+        made[POPULARITY] = n.rank("dense", descending=True).cast(pl.Int64)
+    named = [*filter(made.__contains__, [USERS, *columns])]
+    items = items.select("doc_id", **{name: made[name] for name in dict.fromkeys(named)})
+    rows = rows.join(items, on="doc_id", how="left").with_columns(pl.col(USERS).fill_null(0))
+    if SEEN in columns:
+        pairs = catalogue.pairs.with_columns(pl.lit(True).alias(SEEN))
+        rows = rows.join(pairs, on=["query_id", "doc_id"], how="left").with_columns(pl.col(SEEN).fill_null(False))
+    history = catalogue.history
+    for name in sorted(filter(columns.__contains__, TOTALS)):
+        total = _total(name, catalogue)
+        if history is None or history.eager:
+            rows = rows.with_columns(pl.lit(total.collect().item(), pl.Int64).alias(name))
+        else:
+            rows = rows.join(total, how="cross")
+    if POPULARITY in columns:
+        rows = rows.with_columns(pl.col(POPULARITY).fill_null(pl.col(SIZE) + 1))
+    return rows
+
+
+def _total(name: str, catalogue: Catalogue) -> pl.LazyFrame:
+    """A row with the number of users, of pairs, or of items."""
+    if name == SIZE:
+        return catalogue.ids.select(pl.len().cast(pl.Int64).alias(SIZE))
+    if name == ALL_PAIRS:
+        return catalogue.users.select(pl.col(COUNTED).sum().alias(ALL_PAIRS))
+    users = pl.LazyFrame({"query_id": []}) if catalogue.history is None else catalogue.history.select("query_id")
+    return users.select(pl.col("query_id").n_unique().cast(pl.Int64).alias(ALL_USERS))
+
+
+def without(of: str) -> str:
+    """The mark of a list with items that lack a column."""
+    return f"{OF_LISTS}: without {of}"
+
+
+def _with_likeness(rows: pl.LazyFrame, keys: Sequence[str], column: str, items: CanonicalFrame | None) -> pl.LazyFrame:
+    """A row for each list, with the mean similarity of its items, and whether some of these lack what it is of."""
+    of, k = likeness_of(column)
+    if items is None:
+        return rows.select(*keys)
+    rows = rows.filter(pl.col(PLACE) <= k) if k is not None else rows
+    rows = rows.select(*keys, "doc_id")
+    table, kind = _described(items, of)
+    rows = rows.join(table, on="doc_id", how="left")
+    is_there = pl.col(OF).is_not_null() if kind != "vector" else pl.col(f"{OF} 0").is_not_null()
+    counts = {"n": is_there.sum().cast(pl.Int64), without(of): (~is_there).any()}
+    if kind == "vector":
+        parts = [name for name in table.collect_schema() if name != "doc_id"]
+        lists = rows.group_by(keys).agg(pl.col(parts).sum(), **counts)
+        squared: pl.Expr = _squared([pl.col(name) / UNIT for name in parts])
+    elif kind == "category":
+        groups = rows.group_by(*keys, OF).agg(n=pl.len().cast(pl.Int64))
+        of_each = pl.when(pl.col(OF).is_not_null()).then("n")
+        lists = groups.group_by(keys).agg(
+            (of_each * of_each).sum().alias(WEIGHT), of_each.sum(), counts[without(of)].alias(without(of))
+        )
+        squared = pl.col(WEIGHT)
+    else:
+        groups = rows.filter(is_there).explode(OF).group_by(*keys, OF).agg(pl.col(WEIGHT).sum())
+        sums = groups.group_by(keys).agg(added_up((pl.col(WEIGHT) / UNIT).pow(2)).alias(WEIGHT))
+        lists = rows.group_by(keys).agg(**counts).join(sums, on=keys, how="left")
+        squared = pl.col(WEIGHT)
+    n = pl.col("n")
+    mean = ((squared - n) / (n * (n - 1)).cast(pl.Float64)).clip(-1.0, 1.0)
+    return lists.select(*keys, pl.when(n > 1).then(mean).alias(column), without(of))
+
+
+def _squared(values: Sequence[pl.Expr]) -> pl.Expr:
+    """The sum of squares, one after the other: `sum_horizontal` adds up a single row in another order."""
+    return functools.reduce(operator.add, (value * value for value in values))
+
+
+def _described(items: CanonicalFrame, of: str) -> tuple[pl.LazyFrame, str]:
+    """The items with what they are compared by, as multiples of `UNIT`, and the kind of it.
+
+    A category is in `OF`; several are a list there, with the weight of each in `WEIGHT`; a vector has a column for each
+    dimension.
+    """
+    if of not in items.dtypes or of in items.names:
+        others = [name for name in items.columns if name not in items.names]
+        says = f"have no column {of!r} to compare items by; they have {quoted(others) or 'ids alone'}."
+        raise ColumnError(says, about="items", near=nearest(of, others))
+    dtype, name = items.dtypes[of], pl.col(of)
+    inner = getattr(dtype, "inner", None)
+    if inner is None:
+        if dtype.is_float() or dtype.is_nested():
+            wanted = "a category, a list of categories, or a vector"
+            raise DtypeError.of_column("items", of, wanted, dtype, Fix("Put vectors into lists, numbers into classes"))
+        return items.select("doc_id", of).rename({of: OF}), "category"
+    if not inner.is_numeric():
+        values = (name.arr.to_list() if isinstance(dtype, pl.Array) else name).list.drop_nulls().list.unique()
+        n = values.list.len()
+        # Empty lists are none.
+        weight = (UNIT / n.cast(pl.Float64).sqrt()).round().cast(pl.Int64)
+        described = items.select("doc_id", of).select(
+            "doc_id", pl.when(n > 0).then(values).alias(OF), weight.alias(WEIGHT)
+        )
+        return described, "categories"
+    return _vectors(items, of), "vector"
+
+
+def _vectors(items: CanonicalFrame, of: str) -> pl.LazyFrame:
+    """The items with a column for each dimension of their vectors, each of the length `UNIT`."""
+    dtype = items.dtypes[of]
+    items, width = (items, dtype.size) if isinstance(dtype, pl.Array) else _as_arrays(items, of)
+    values = [pl.col(of).arr.get(place).cast(pl.Float64) for place in range(width)]
+    is_wrong = pl.col(of).is_not_null() & ~pl.all_horizontal(value.is_finite().fill_null(False) for value in values)
+    rule = Rule(is_wrong, f"whose {of!r} holds a null, NaN or infinite number", "Leave it null, or give it numbers")
+    length = _squared(values).sqrt()
+    # A vector of zeros has no direction, and is none.
+    rows = items.checked(rule, rows=items.select("doc_id", of)).with_columns(
+        pl.when(length > 0).then(length).alias(WEIGHT)
+    )
+    units = ((value / pl.col(WEIGHT) * UNIT).round().cast(pl.Int64) for value in values)
+    return rows.select("doc_id", *(unit.alias(f"{OF} {place}") for place, unit in enumerate(units)))
+
+
+def _as_arrays(items: CanonicalFrame, of: str) -> tuple[CanonicalFrame, int]:
+    """The items with lists of numbers as arrays, and their length; an error for several, or where it is not known."""
+    if not items.eager:
+        fix = Fix("Say how long the vectors are", Code(f"items.with_columns(pl.col({of!r}).list.to_array(64))"))
+        raise DtypeError.of_column("items", of, "an Array where items is a LazyFrame", items.dtypes[of], fix)
+    length = pl.col(of).list.len()
+    rule = Rule(
+        length != length.mode().min(),
+        f"whose {of!r} has another length than most",
+        "Give all items vectors of one length",
+    )
+    rows = items.checked(rule, rows=items.select("doc_id", of)).collect(engine="in-memory")
+    width = int(rows[of].list.len().max() or 1)  # type: ignore[arg-type]  # a number
+    return items.with_frame(rows.with_columns(pl.col(of).list.to_array(width))), width

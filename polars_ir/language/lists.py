@@ -1,0 +1,85 @@
+"""The words of measures of lists: columns of items, by the history of users and the catalogue.
+
+Conventions
+    * The columns are made where a measure names them, of the tables that a call gives. Their names are written like
+      calls, which no column of a user's is.
+    * `place` is the place in the list, and 0 in a list that no cutoff of the call shortens: that need not be ranked.
+    * An item is *cold* where nobody had it: its number of users is 0. A user counts once for an item.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from polars_ir.language.cover import arguments_in
+
+#: The place of an item in its list; what only measures of lists read.
+PLACE = "list(place)"
+
+#: The users of an item, and all users; the pairs of users and more popular items, and all pairs; the place of an item
+#: by its number of users, which equal ones share; true where this user had it; the number of items in the catalogue.
+USERS, ALL_USERS = "history(users_of_item)", "history(users)"
+PAIRS_ABOVE, ALL_PAIRS = "history(pairs_above)", "history(pairs)"
+POPULARITY = "history(popularity_rank)"
+SEEN = "history(seen)"
+SIZE = "catalogue(items)"
+
+#: The columns that are made of the history.
+OF_HISTORY = frozenset({USERS, ALL_USERS, PAIRS_ABOVE, ALL_PAIRS, POPULARITY, SEEN, SIZE})
+
+#: The beginning of the name of a column of the mean similarity of the items of a list.
+PREFIX = "likeness("
+
+
+class Likeness(NamedTuple):
+    """The column of items that their similarity is of, and the cutoff."""
+
+    of: str
+    k: int | None
+
+
+def likeness(of: str, k: int | None) -> pl.Expr:
+    """The mean cosine of pairs of items among the first k; null where there is no pair.
+
+    >>> likeness("genre", 10).meta.root_names()
+    ["likeness(of='genre', k=10)"]
+    """
+    return pl.col(f"{PREFIX}of={of!r}, k={k!r})").max()
+
+
+def is_likeness(column: str) -> bool:
+    """True for the name of a column of mean similarities.
+
+    >>> is_likeness("likeness(of='genre', k=10)"), is_likeness("rank")
+    (True, False)
+    """
+    return column.startswith(PREFIX)
+
+
+def likeness_of(column: str) -> Likeness:
+    """The column of items, and the cutoff, that such a name tells.
+
+    >>> likeness_of("likeness(of='genre', k=10)")
+    Likeness(of='genre', k=10)
+    """
+    parameters: dict[str, Any] = arguments_in(column)
+    return Likeness(**parameters)
+
+
+#: The number of an item's users.
+users = pl.col(USERS)
+
+#: The place of an item in its list.
+place = pl.col(PLACE)
+
+
+def added_up(values: pl.Expr) -> pl.Expr:
+    """The sum of values, the lowest first, so that it has the same bits in whatever order they come; nulls left out.
+
+    >>> pl.DataFrame({"v": [4.0, None, 0.5]}).select(added_up(pl.col("v"))).item()
+    4.5
+    """
+    # A sort of lists takes two thirds of the time of one within groups.
+    return values.drop_nulls().implode().list.sort().list.sum().fill_null(0.0)
