@@ -16,7 +16,7 @@ from polars_ir.files.formats.json_tree import text_of
 from polars_ir.files.formats.ndjson import NDJSON
 from polars_ir.files.formats.record import Format, Typed
 from polars_ir.files.formats.separated import read_table
-from polars_ir.files.readers import read_typed
+from polars_ir.files.reading import read_typed
 from polars_ir.files.rows.unreadable import FAILURES, because
 
 #: The beginnings of JSON that is no table, a list of objects or an object.
