@@ -112,6 +112,19 @@ def add_runs_instead(command: argparse.ArgumentParser) -> None:
     add_options(command, Evaluating, without=options_of(Evaluating).keys() - set(OF_RANKINGS))
 
 
+def add_log(command: argparse.ArgumentParser) -> None:
+    """The fields of logs, which are recognised where they are those of a known tool."""
+    command.add_argument("--query", metavar="FIELD", help="of a log: the field of the query, such as inputs.query")
+    command.add_argument("--retrieved", metavar="FIELD", help="the field of the list of retrieved documents")
+    command.add_argument(
+        "--relevant", metavar="FIELD", help="the field of the list of relevant documents, or of groups"
+    )
+    command.add_argument("--ids", metavar="FIELD", help="the field of the id within a document, such as node.id_")
+    scores = "the field of scores, or distance; none ignores scores that contradict the order of a list"
+    command.add_argument("--scores", metavar="FIELD", help=scores)
+    command.add_argument("--step", metavar="FIELD", help="the number or the time of a call, of several of a query")
+
+
 def add_per_query(command: argparse.ArgumentParser) -> None:
     """The choice between per-query values and their means."""
     command.add_argument("-q", "--per-query", action="store_true", help="a row per query instead of the means")
@@ -213,13 +226,16 @@ def on_disk(name: str) -> str:
 
 def evaluate(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    add_judged_runs(command, ", but for measures of --history and --items alone")
+    add_judged_runs(command, ", but for measures of --history and --items alone, and a log")
+    add_log(command)
     add_measures(command, required=True)
     add_per_query(command)
     command.add_argument("--key", action="append", metavar="COLUMN", help=KEY)
     by = "means per value of a column of --queries; repeat"
     command.add_argument("--by", action="append", metavar="COLUMN", help=by)
-    command.add_argument("--queries", metavar="FILE", help="a table with a query column, for --by and --weights")
+    command.add_argument(
+        "--queries", metavar="FILE", help="a table with a query column, for --by and --weights (not of a log)"
+    )
     command.add_argument("--weights", nargs=1, metavar="COLUMN", help="means weighted by a column of --queries")
     add_options(command, Evaluating, without=["by"])
     add_limits(command)
@@ -253,7 +269,8 @@ def gate(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     from polars_ir.per_query.shared.options import INCONCLUSIVE, Gating
 
-    command.add_argument("new", help="a file of evaluate --per-query for one system; with --qrels, its run")
+    new = "a file of evaluate --per-query for one system; with --qrels, its run; or a log of questions, with judgments"
+    command.add_argument("new", help=new)
     command.add_argument("old", nargs="?", help="the same for the system before the change")
     its_name = "in place of the second file, the system of the first that is the old one; --by run judges several"
     command.add_argument("--baseline", metavar="SYSTEM", help=its_name)
@@ -273,7 +290,11 @@ def gate(command: argparse.ArgumentParser) -> None:
     file = "a TOML file of these options; of pyproject.toml, its table [tool.polars_ir.gate]"
     command.add_argument("--thresholds", metavar="FILE", help=file)
     add_queries(command)
-    page = "write the change as a page, one file of HTML, as well, with the texts of --queries"
+    add_log(command)
+    command.set_defaults(worst=None)
+    slices = "show the worst slices by a column of the queries, of --queries or of logs; repeat"
+    command.add_argument("--slice", action="append", dest="slices", metavar="COLUMN", help=slices)
+    page = "write the change as a page, one file of HTML, as well, or for a comment (.md); with the texts of --queries"
     command.add_argument("--report", type=on_disk, metavar="FILE", help=page)
     command.add_argument("--documents", metavar="FILE", help="a table with the texts of documents, for --report")
     add_limits(command)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -170,20 +170,31 @@ def queries_of(options: argparse.Namespace, wanted: Sequence[str]) -> pl.DataFra
     """The table of query attributes behind an option."""
     queries = read_one_table(options.queries, **limits_of(options))
     required("queries", "query_id", queries.columns)
+    check_columns(queries, wanted)
+    return queries
+
+
+def check_columns(queries: pl.DataFrame, wanted: Sequence[str]) -> None:
+    """Raise a `ColumnError` for a column that an option names and that queries do not have."""
     for name in wanted:
         if name not in queries.columns:
             says = f"has no column {name!r}; it has {quoted(queries.columns)}."
             raise ColumnError(says, about="queries", near=nearest(name, queries.columns))
-    return queries
 
 
-def slices_of(per_query: pl.DataFrame, options: argparse.Namespace, *, by: str = "by") -> tuple[pl.DataFrame, Any]:
-    """Per-query values, and the columns of an option, from them or from a table of query attributes."""
+def slices_of(
+    per_query: pl.DataFrame, options: argparse.Namespace, *, by: str = "by", of_logs: pl.DataFrame | None = None
+) -> tuple[pl.DataFrame, Any]:
+    """Per-query values, and the columns of an option, from them or from a table of query attributes, or of logs."""
     named = getattr(options, by)
-    if options.queries is None or named is None:
+    if named is None or (options.queries is None and of_logs is None):
         return per_query, named
     columns = [named] if isinstance(named, str) else named
-    queries = queries_of(options, columns)
+    if options.queries is None and of_logs is not None:
+        queries = of_logs
+        check_columns(queries, columns)
+    else:
+        queries = queries_of(options, columns)
     per_query, queries = alike(per_query, queries)
     return per_query, queries.select(find("queries", "query_id", queries.columns), *columns)
 
@@ -214,8 +225,10 @@ def _keys_of(options: argparse.Namespace) -> list[str]:
     return [name for name in named if ROLE_OF.get(fold(name)) != "run"]
 
 
-def figures_of(runs: Sequence[str], qrels: pl.DataFrame | None, options: argparse.Namespace) -> pl.DataFrame:
-    """Per-query values of runs, evaluated one at a time to hold one in memory; without qrels where none are read."""
+def figures_of(
+    runs: Sequence[str], qrels: pl.DataFrame | None, options: argparse.Namespace, logs: Mapping[str, Any] | None = None
+) -> pl.DataFrame:
+    """Per-query values of runs, evaluated one at a time to hold one in memory, but for `logs`."""
     measures = [measure.expression for measure in measures_of(options.measure)]
     # Where --by makes slices of means, --key is the other.
     keys = options.key if "key" in options else _keys_of(options)
@@ -226,7 +239,8 @@ def figures_of(runs: Sequence[str], qrels: pl.DataFrame | None, options: argpars
     tables = {option: table for option, table in tables.items() if isinstance(table, pl.DataFrame)}
 
     def figures(name: str) -> pl.DataFrame:
-        run, given = run_or_plan_of(name, options.format, **limits_of(options)), dict(tables)
+        log, given = logs.get(name) if logs else None, dict(tables)
+        run = run_or_plan_of(name, options.format, **limits_of(options)) if log is None else log.run
         # Twice, since the last of them may make the run's ids texts.
         for option in (*tables, *tables):
             run, given[option] = alike(run, given[option])

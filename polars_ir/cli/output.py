@@ -67,12 +67,23 @@ def show(frame: pl.DataFrame, options: argparse.Namespace) -> None:
         write_table(_without_formulas(_flat(frame)) if options.no_formulas else _flat(frame), options.output)
     elif options.command == "gate" and (verdict := _verdict(options.render)):
         say(verdict(frame, vars(options)))
+        _show_worst_slices(options)
     elif frame.width:
         in_terminal = _fitting if sys.stdout.isatty() else _as_tsv
         say(RENDERERS.get(options.render, _as_table if options.command == "demo" else in_terminal)(frame), end="")
     # Of a pipe there are no bytes to be about.
     if len(made) == 1 and options.output.is_file():
         write_metadata(options.output, made[0])
+
+
+def _show_worst_slices(options: argparse.Namespace) -> None:
+    """Print the worst slices of a change, where it is sliced, below the verdict; JSON is one value, without them."""
+    if (worst := vars(options).get("worst")) is not None and options.render != "json":
+        drawn = _as_markdown if options.render == "markdown" else _as_table
+        says = (
+            "The slices that lose most: the mean difference in each (mean), in all others (rest_mean), and of the two"
+        )
+        say(f"\n{says}:\n\n{drawn(worst)}" if worst.height else "\nNo slice loses more than the others.", end="")
 
 
 def _show_json(frame: pl.DataFrame, options: argparse.Namespace) -> None:

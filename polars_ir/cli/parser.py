@@ -112,8 +112,13 @@ def reads_none(options: argparse.Namespace) -> bool:
 
 
 def judgments_first(options: argparse.Namespace) -> None:
-    """Take the first file of runs for the judgments where --qrels names none, as trec_eval does."""
-    if "runs" in options and options.qrels is None and not reads_none(options):
+    """Take the first file of runs for the judgments where --qrels names none, as trec_eval does.
+
+    A file alone may be a log, which has judgments of its own.
+    """
+    if "runs" not in options or ("retrieved" in options and len(options.runs) == 1):
+        return
+    if options.qrels is None and not reads_none(options):
         options.qrels, *options.runs = options.runs
         if not options.runs:
             raise OptionError(f"{options.command} needs judgments, too: --qrels FILE.")

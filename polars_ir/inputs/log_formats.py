@@ -80,7 +80,7 @@ def of_hotpotqa(table: pl.DataFrame) -> pl.DataFrame:
         inner, sentences = context.value.struct, pl.element().list.join("")
         index = pl.int_ranges(inner.field("title").list.len())
         of_both = table.select(at=index, title=inner.field("title"), text=inner.field("sentences").list.eval(sentences))
-        rows = of_both.with_row_index("row").explode("at", "title", "text")
+        rows = of_both.with_row_index("row").explode("at", "title", "text", empty_as_null=True)
         documents = rows.group_by("row", maintain_order=True).agg(context=pl.struct(id="title", text="text"))
         return table.with_columns(documents["context"], **columns)
     if context is not None:

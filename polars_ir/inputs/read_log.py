@@ -249,7 +249,7 @@ def _is_of_systems(name: str, dtype: pl.DataType) -> bool:
 def _calls(lists: pl.DataFrame, nested: Sequence[str]) -> pl.DataFrame:
     """A row for each of the lists in lists, numbered from 1; one for a query without any."""
     numbered = lists.with_columns(pl.int_ranges(1, pl.col(nested[0]).list.len() + 1, dtype=pl.Int64).alias(STEP))
-    return numbered.explode(*nested, STEP).with_columns(pl.col(STEP).fill_null(1))
+    return numbered.explode(*nested, STEP, empty_as_null=True).with_columns(pl.col(STEP).fill_null(1))
 
 
 def _tables(

@@ -84,6 +84,13 @@ class Rankings(Documents):
     queries: list[str]
 
 
+class Missing(TypedDict):
+    """The relevant documents, or groups of them, that are not among the first `k` of the first system of the pair."""
+
+    k: int
+    rows: Columns
+
+
 class Made(TypedDict):
     """The origin of a report; `files` and `command` are told by the command line."""
 
@@ -124,4 +131,5 @@ class Content(Tested):
     cutoffs: Cutoffs | None
     doubts: Doubts
     rankings: Rankings | None
+    missing: Missing | None
     made: Made

@@ -13,10 +13,16 @@ from struct import unpack_from
 from typing import Any
 
 from polars_ir.reports.answer import against, answer, figures, plain, rows_of, verdict
-from polars_ir.reports.content import Content, Made
+from polars_ir.reports.content import Content, Made, Missing
 
 #: The systems, slices, queries and files that are listed.
 SYSTEMS, SLICES, QUERIES, FILES = 30, 5, 5, 10
+
+#: The documents that are listed of each query.
+EVIDENCE = 3
+
+#: The comment of HTML by which a tool finds its comment on a change, to update it.
+MARK = "<!-- polars-ir -->"
 
 #: Characters that mean something to Markdown or HTML, or that call somebody.
 ACTIVE = re.compile(r"[^a-zA-Z0-9\s,;%]")
@@ -34,7 +40,7 @@ def markdown(content: Content, query_figures: bytes) -> str:
     answered = answer(content, measure, content["baseline"], escaped)
     if judged := verdict(content["verdicts"], escaped):
         answered = [judged, *answered]
-    parts = [" ".join([f"**{_sentence(answered[0])}**", *map(_sentence, answered[1:])])]
+    parts = [MARK, " ".join([f"**{_sentence(answered[0])}**", *map(_sentence, answered[1:])])]
     parts += [_verdicts(content), _systems(content, measure)]
     parts += [_worst_slices(content, measure), _largest_drops(content, query_figures), _doubts(content), _made(content)]
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -158,8 +164,24 @@ def _largest_drops(content: Content, query_figures: bytes) -> str:
         (other, values[len(lost) :]),
         ("difference", figures((ours[query] - theirs[query] for query in lost), signed=True)),
     ]
+    if missing := content["missing"]:
+        cells = _missing(missing, [ids[query] for query in lost])
+        columns.insert(2 if texts else 1, (f"not in the first {missing['k']:,}", cells))
     summary = f"The largest drops of {system} against {other}"
-    return _folded(summary, _table(columns, texts=2 if texts else 1)) if lost else ""
+    n_texts = 1 + (texts is not None) + (content["missing"] is not None)
+    return _folded(summary, _table(columns, texts=n_texts)) if lost else ""
+
+
+def _missing(missing: Missing, queries: Sequence[str]) -> list[str]:
+    """The evidence that each query lacks, and where it went."""
+    rows = list(rows_of(missing["rows"]))
+    cells = []
+    for query in queries:
+        lacking = [row for row in rows if row["query_id"] == query]
+        places = ["not retrieved" if row["rank"] is None else f"rank {row['rank']:,}" for row in lacking]
+        shown = [f"{escaped(row['doc_id'])}: {place}" for row, place in zip(lacking, places, strict=True)][:EVIDENCE]
+        cells.append("; ".join([*shown, *([f"{len(lacking) - EVIDENCE} more"] if len(lacking) > EVIDENCE else [])]))
+    return cells
 
 
 def _doubts(content: Content) -> str:

@@ -40,6 +40,7 @@ from polars_ir.reports.doubts import doubts_of
 from polars_ir.reports.experiment import Experiment, evaluated, order_of
 from polars_ir.reports.made import made_of
 from polars_ir.reports.markdown import markdown
+from polars_ir.reports.missing import missing_of
 from polars_ir.reports.page import framed, page
 from polars_ir.reports.rankings import LONGEST_TEXT, N_QUERIES, rankings_of
 from polars_ir.runs.explain import with_text
@@ -220,7 +221,13 @@ def attributes_of(by: Any, queries: Any) -> pl.DataFrame | None:
 
 
 def report_of_change(
-    new: Any, old: Any, qrels: Any, verdicts: pl.DataFrame, texts: Mapping[str, Any], cluster: str | None = None
+    new: Any,
+    old: Any,
+    qrels: Any,
+    verdicts: pl.DataFrame,
+    texts: Mapping[str, Any],
+    cluster: str | None = None,
+    attributes: pl.DataFrame | None = None,
 ) -> Report:
     """The report of a change that `gate` judged: of two runs with their judgments, or of their figures without."""
     measures, both = verdicts["measure"].to_list(), {"new": new, "old": old}
@@ -236,7 +243,7 @@ def report_of_change(
         experiment = Experiment(per_query, measures, order_of(per_query, measures[0]))
     else:
         experiment = evaluated(both, qrels, measures, options)
-    made = reported(experiment, "old", texts, None, N_QUERIES, options, verdicts)
+    made = reported(experiment, "old", texts, attributes, N_QUERIES, options, verdicts)
     if cluster is None:
         return made
     counted = f"The verdict counts each {cluster} once; the other figures of this page count queries."
@@ -288,6 +295,7 @@ def reported(
             "cutoffs": _cutoffs(experiment),
             "doubts": doubts_of(experiment, options),
             "rankings": rankings_of(experiment, texts["documents"], pair, n_queries, options),
+            "missing": missing_of(experiment, pair),
             "made": made_of(measures, baseline, attributes, n_queries, {**heading, **options}, texts),
         }
     return Report(content, _figures(experiment, ids))

@@ -191,6 +191,13 @@ def test_calls_are_lists_of_lists_or_records_with_steps(write, form):
     assert ir.evaluate(cumulative, log.qrels, "R", by="step")["R"].to_list() == pytest.approx([2 / 3, 1])
 
 
+def test_a_query_without_any_call_keeps_its_judgments(write):
+    log = ir.read_log(
+        write([{"id": 1, "retrieved": [["a"]], "gold": ["a"]}, {"id": 2, "retrieved": [], "gold": ["b"]}])
+    )
+    assert ir.evaluate(log.run, log.qrels, "R").rows() == [(1, 1.0), (2, 0.0)]
+
+
 def test_a_trace_is_a_query_and_its_spans_are_calls_by_their_start(write):
     found = [{"document.id": "a", "document.content": "A"}], [{"document.id": "b", "document.content": "B"}]
     records = [

@@ -6,7 +6,9 @@ import argparse
 
 import polars as pl
 
-from polars_ir.cli.inputs import alike, figures_of, judgments_of, queries_of
+from polars_ir.cli.inputs import alike, check_columns, figures_of, judgments_of, queries_of
+from polars_ir.cli.logs import gold_of, logs_of, texts_of
+from polars_ir.cli.parser import reads_none
 from polars_ir.errors import OptionError, with_names
 from polars_ir.files.finding.file import is_remote, pure
 from polars_ir.files.formats.columnar import IPC, PARQUET
@@ -21,16 +23,17 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     """The means of runs, or their per-query values."""
     if options.render == "flat" and options.per_query:
         raise OptionError("--json=flat is of means; leave out --per-query.")
+    logs = logs_of(options.runs, options, alone=options.qrels is None and not reads_none(options))
     # An error of the queries is raised before the evaluation.
-    queries = _queries(options)
+    queries = _queries(options, texts_of(logs, "queries", "query_id"))
     # A file says how it was made: one that knows its types in columns, and of a text a file beside it.
     if options.per_query and options.output is not None and not options.provenance:
         is_typed = pure(options.output).suffix in TYPED
         options.metadata = not is_typed and not is_remote(options.output)
         options.provenance = is_typed or options.metadata
-    qrels = None if options.qrels is None else judgments_of(options)
+    qrels = judgments_of(options) if options.qrels is not None else gold_of(logs) if logs else None
     with with_names(by="--key"):
-        per_query = figures_of(options.runs, qrels, options)
+        per_query = figures_of(options.runs, qrels, options, logs)
     if options.per_query:
         return per_query
     if queries is None:
@@ -41,13 +44,16 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     return mean(per_query, by=options.key or by, weights=weights)
 
 
-def _queries(options: argparse.Namespace) -> pl.DataFrame | None:
-    """The table of query attributes for --by and --weights; None without them."""
+def _queries(options: argparse.Namespace, of_logs: pl.DataFrame | None) -> pl.DataFrame | None:
+    """The table of query attributes for --by and --weights, that of --queries or of logs; None without them."""
     columns = [*(options.by or ()), *(options.weights or ())]
     if options.by and options.key:
         raise OptionError("--by and --key make rows in two ways; leave one of them out.")
     if columns and options.per_query:
         raise OptionError("--by and --weights are of means; leave out --per-query.")
+    if columns and options.queries is None and of_logs is not None:
+        check_columns(of_logs, columns)
+        return of_logs
     if bool(columns) != bool(options.queries):
         raise OptionError("--by and --weights name columns of a table of queries, --queries FILE; give both.")
     if not columns:

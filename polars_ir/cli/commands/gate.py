@@ -21,12 +21,25 @@ from polars_ir.cli.inputs import (
     run_of,
     slices_of,
 )
+from polars_ir.cli.logs import gold_of, logs_of, of_queries, sliced_by, texts_of
 from polars_ir.errors import FileError, OptionError, nearest
+from polars_ir.files.finding.copies import shown_name
 from polars_ir.files.tables import read_one_table
+from polars_ir.files.writers import write_lines
+from polars_ir.frames.roles import required
+from polars_ir.language.names import is_cost
 from polars_ir.language.options import check, one_of, options_of
 from polars_ir.per_query.gate import gate_with_floors
 from polars_ir.per_query.gate import status as exit_status
 from polars_ir.per_query.shared.options import INCONCLUSIVE, Gating
+from polars_ir.per_query.worst_slices import worst_slices
+
+#: The slices that are printed, and their columns.
+SLICES = 5
+SLICE_COLUMNS = ("attribute", "value", "measure", "n_queries", "mean", "rest_mean", "difference", "p_corrected")
+
+#: The ending of a report that is a comment on a change.
+COMMENT = ".md"
 
 #: The exit status where too few queries can not tell.
 UNDECIDED = 3
@@ -34,28 +47,29 @@ UNDECIDED = 3
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
     """The verdict on a change."""
-    if options.report is not None and options.by:
-        raise OptionError("--report is of one verdict on each measure; leave --by out.")
-    if options.report is not None and options.baseline is not None:
-        raise OptionError("--report is of two files; leave --baseline out, and give the old system's.")
-    if options.documents is not None and (options.report is None or options.qrels is None):
-        raise OptionError("--documents are texts for the rankings on a page; give --report and --qrels as well.")
+    _check_report(options)
     if options.thresholds is not None:
         read_thresholds(options)
-    if not options.measure and options.qrels is not None:
+    files = [options.new, *filter(None, [options.old])]
+    logs = _logs_of(files, options)
+    if options.documents is not None and (options.report is None or not (options.qrels or logs)):
+        raise OptionError("--documents are texts for the rankings on a page; give --report and --qrels as well.")
+    if not options.measure and (options.qrels is not None or logs):
         needed = "gate of runs needs a measure to judge by: -m, or measures in the file of --thresholds"
         raise OptionError(f"{needed}; polars-ir gate --help tells more.")
-    files, qrels = [options.new, *filter(None, [options.old])], None
-    if options.qrels is None or options.report is not None:
+    if (options.qrels is None and not logs) or options.report is not None:
         refuse_selection(options, "without it, or with --report, all documents count")
-    if options.qrels is None:
+    qrels = judgments_of(options) if options.qrels is not None else gold_of(logs) if logs else None
+    if qrels is None:
         sides = [per_query_of(file, **limits_of(options)) for file in files]
     else:
-        qrels = judgments_of(options)
-        sides = [figures_of([file], qrels, options) for file in files]
-    if options.queries is not None and options.cluster is None and options.report is None:
-        raise OptionError("--queries is for --cluster, which names a column of it, or for --report; give one of them.")
-    (new, cluster), *others = (slices_of(side, options, by="cluster") for side in sides)
+        sides = [figures_of([file], _asked_of(file, qrels, options, logs), options, logs) for file in files]
+    if options.queries is not None and not (options.cluster or options.slices) and options.report is None:
+        raise OptionError(
+            "--queries is for --cluster or --slice, which name columns, or for --report; give one of them."
+        )
+    of_logs = texts_of(logs, "queries", "query_id")
+    (new, cluster), *others = (slices_of(side, options, by="cluster", of_logs=of_logs) for side in sides)
     old = others[0][0] if others else None
     named = ("max_drop", "ranges", "cluster")
     ranges = dict(options.range or [])
@@ -71,9 +85,58 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         floors=_by_name("floor", options.floor or []),
         **gating,
     )
+    slices = _slices_of(options, of_logs)
+    if slices is not None and old is not None:
+        options.worst = _worst(new, old, slices, verdict["measure"].unique(maintain_order=True))
     if options.report is not None and old is not None:
-        _write_report(verdict, new, old, qrels, options)
+        _write_report(verdict, new, old, qrels, options, logs, slices)
     return verdict
+
+
+def _worst(new: pl.DataFrame, old: pl.DataFrame, slices: pl.DataFrame, measures: pl.Series) -> pl.DataFrame:
+    """The slices that lose more than the other queries, the worst first."""
+    query = required("per_query", "query_id", new.columns)
+    sides = {"new": new, "old": old.rename({required("per_query", "query_id", old.columns): query})}
+    both = [side.select(pl.lit(name).alias("run"), query, *measures) for name, side in sides.items()]
+    figures, by = alike(pl.concat(both, how="vertical_relaxed"), slices)
+    found = worst_slices(figures, by, measures.to_list(), baseline="old")
+    costs = pl.col("measure").is_in([name for name in measures if is_cost(name)])
+    lost = found.filter(pl.col("p_corrected").is_not_null() & ((pl.col("difference") < 0) != costs))
+    return lost.select(SLICE_COLUMNS).head(SLICES)
+
+
+def _logs_of(files: list[str], options: argparse.Namespace) -> dict[str, Any]:
+    """The files as logs; none where they are files of figures, or runs."""
+    logs = logs_of(files, options)
+    if logs and len(logs) < len(files) and options.qrels is None:
+        other = next(file for file in files if file not in logs)
+        raise OptionError(
+            f"{shown_name(next(iter(logs)))} is a log, and {shown_name(other)} is none; give two of a kind."
+        )
+    if logs and options.old is None:
+        raise OptionError(f"a log is of one system; give the log of the old one as well: gate {options.new} OLD.")
+    return logs
+
+
+def _asked_of(file: str, qrels: pl.DataFrame, options: argparse.Namespace, logs: dict[str, Any]) -> pl.DataFrame:
+    """The judgments for a file: those of logs are of the queries that each has."""
+    return of_queries(qrels, logs[file]) if logs and options.qrels is None else qrels
+
+
+def _slices_of(options: argparse.Namespace, of_logs: pl.DataFrame | None) -> pl.DataFrame | None:
+    """The columns of queries that slices are made by; None without any."""
+    if not options.slices:
+        return None
+    queries = read_one_table(options.queries, **limits_of(options)) if options.queries else None
+    return sliced_by(options.slices, of_logs if queries is None else queries)
+
+
+def _check_report(options: argparse.Namespace) -> None:
+    """Raise an `OptionError` for options that a report does not go with."""
+    if options.report is not None and options.by:
+        raise OptionError("--report is of one verdict on each measure; leave --by out.")
+    if options.report is not None and options.baseline is not None:
+        raise OptionError("--report is of two files; leave --baseline out, and give the old system's.")
 
 
 def status(verdict: pl.DataFrame, options: argparse.Namespace) -> int:
@@ -128,20 +191,33 @@ def _by_name(option: str, values: list[Any]) -> dict[str, Any]:
 
 
 def _write_report(
-    verdict: pl.DataFrame, new: pl.DataFrame, old: pl.DataFrame, qrels: pl.DataFrame | None, options: argparse.Namespace
+    verdict: pl.DataFrame,
+    new: pl.DataFrame,
+    old: pl.DataFrame,
+    qrels: pl.DataFrame | None,
+    options: argparse.Namespace,
+    logs: dict[str, Any],
+    slices: pl.DataFrame | None,
 ) -> None:
-    """Write the page of a change, whose two systems are called new and old."""
+    """Write the page of a change, or the comment on it, whose two systems are called new and old."""
     from polars_ir.cli.commands.report import with_origin
-    from polars_ir.reports.report import report_of_change
+    from polars_ir.reports.report import attributes_of, report_of_change
 
     files = [options.new, options.old]
     if qrels is not None:
-        runs = [alike(run_of(file, options.format, **limits_of(options)), qrels) for file in files]
-        (new, qrels), (old, _) = runs
+        found = [
+            logs[file].run if file in logs else run_of(file, options.format, **limits_of(options)) for file in files
+        ]
+        (new, qrels), (old, _) = (alike(run, qrels) for run in found)
     texts = {name: _texts_of(getattr(options, name), options) for name in ("documents", "queries")}
-    made = report_of_change(new, old, qrels, verdict, texts, options.cluster)
+    for name, id in (("documents", "doc_id"), ("queries", "query_id")):
+        texts[name] = texts_of(logs, name, id) if texts[name] is None else texts[name]
+    made = report_of_change(new, old, qrels, verdict, texts, options.cluster, attributes_of(slices, None))
     with_origin(made, options, [*files, options.qrels, options.queries, options.documents], options.report)
-    made.write(options.report)
+    if Path(options.report).suffix == COMMENT:
+        write_lines([made.markdown().removesuffix("\n")], options.report)
+    else:
+        made.write(options.report)
 
 
 def _texts_of(name: str | None, options: argparse.Namespace) -> pl.DataFrame | None:

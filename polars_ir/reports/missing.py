@@ -1,0 +1,50 @@
+"""The evidence that a system misses in the queries in which it loses most, and where it went."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from polars_ir.errors import IRError
+from polars_ir.language.names import is_cost, resolve
+from polars_ir.reports.content import Missing
+from polars_ir.reports.experiment import Experiment
+from polars_ir.runs.alternatives import cutoff_of
+from polars_ir.runs.missing_evidence import missing_evidence
+
+#: The queries whose missing evidence is looked up, and the depth where no measure has a cutoff.
+QUERIES, DEPTH = 5, 10
+
+
+def largest_drops(per_query: pl.DataFrame, measure: str, pair: Sequence[str]) -> list[str]:
+    """The queries in which the first of a pair loses most against the other."""
+    ours, theirs = (per_query.filter(run=system).select("query_id", measure) for system in pair)
+    change = (pl.col(measure) - pl.col(f"{measure}_right")) * (-1 if is_cost(measure) else 1)
+    drops = ours.join(theirs, on="query_id").select("query_id", drop=change)
+    # What floats alone tell apart is no drop.
+    return drops.filter(pl.col("drop").round(9) < 0).sort("drop", "query_id").head(QUERIES)["query_id"].to_list()
+
+
+def missing_of(experiment: Experiment, pair: Sequence[str]) -> Missing | None:
+    """The groups of evidence that the first of a pair lacks in its largest drops; None where no runs are known."""
+    per_query, measures, _, rows, qrels, *_ = experiment
+    if rows is None or qrels is None or len(pair) < 2:
+        return None
+    queries = largest_drops(per_query, measures[0], pair)
+    k = next((k for name in measures if (k := _cutoff(name))), DEPTH)
+    try:
+        missing = missing_evidence(rows.filter(run=pair[0]).drop("run"), qrels, k)
+    except IRError:  # judgments of another kind, such as preferences
+        return None
+    found = missing.select(pl.col("query_id", "doc_id").cast(pl.String), "rank")
+    found = found.filter(pl.col("query_id").is_in(queries))
+    return {"k": k, "rows": found.to_dict(as_series=False)}
+
+
+def _cutoff(measure: str) -> int | None:
+    """The cutoff of a measure by its name; None for one of the user's own, too."""
+    try:
+        return cutoff_of(resolve(measure)[0])
+    except IRError:
+        return None

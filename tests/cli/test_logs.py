@@ -1,0 +1,143 @@
+"""Logs in the shell: one file with rankings and judgments, and two of them in a gate."""
+
+import json
+import re
+
+import pytest
+
+from polars_ir.cli import main
+
+
+def record(number, *, lost=False):
+    """A question of a help desk with two needs, the second of which may be lost, at rank 12 or altogether."""
+    documents = [f"x{number}-{place}" for place in range(12)]
+    documents[number % 4] = f"a{number}"
+    documents[11 if lost else 4] = f"c{number}"
+    if lost and number % 2:
+        documents.remove(f"c{number}")
+    return {
+        "question": f"How do I reset {number}?",
+        "tenant": "small" if number % 5 == 0 else "big",
+        "retrieved": [{"id": id, "score": 1 - place / 20} for place, id in enumerate(documents)],
+        "relevant": [[f"a{number}", f"b{number}"], [f"c{number}"]],
+    }
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes a log, and returns the name of its file."""
+
+    def write(records, name):
+        (tmp_path / name).write_text("\n".join(map(json.dumps, records)), "utf-8")
+        return str(tmp_path / name)
+
+    return write
+
+
+@pytest.fixture
+def new(write):
+    return write([record(number, lost=number % 5 == 0) for number in range(60)], "new.jsonl")
+
+
+@pytest.fixture
+def old(write):
+    return write([record(number) for number in range(60)], "old.jsonl")
+
+
+def test_a_log_alone_has_rankings_and_judgments(new, capsys):
+    assert main(["evaluate", new, "-m", "R@5", "-m", "FullRecall@5"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == "run\tR@5\tFullRecall@5\nnew\t0.6\t0.8\n"
+    assert printed.err.rpartition("/")[2] == (
+        "new.jsonl is read as own lists: query 'question', retrieved 'retrieved', relevant 'relevant'.\n"
+    )
+
+
+def test_means_of_a_log_are_by_columns_of_its_queries(new, capsys):
+    assert main(["evaluate", new, "-m", "FullRecall@5", "--by", "tenant"]) == 0
+    assert capsys.readouterr().out == "tenant\trun\tFullRecall@5\nbig\tnew\t1.0\nsmall\tnew\t0.0\n"
+
+
+def test_calls_are_merged_unless_they_are_a_key(write, capsys):
+    log = write([{"id": 1, "retrieved": [[*"AxB"], [*"yAC"]], "relevant": [*"ABC"]}], "log.jsonl")
+    assert main(["evaluate", log, "-m", "R"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.endswith("\t1.0\n")
+    assert "the calls of a query are merged in the order of reading" in printed.err
+    assert main(["evaluate", log, "-m", "R", "--key", "step"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+def test_fields_are_named_and_judgments_of_a_file_override_those_of_logs(write, tmp_path, capsys):
+    log = write([{"q": "1", "docs": [{"key": "b", "score": 1}, {"key": "a", "score": 2}], "gold": ["a"]}], "log.jsonl")
+    named = ["--query", "q", "--retrieved", "docs", "--ids", "key", "--scores", "none"]
+    assert main(["evaluate", log, "-m", "RR", *named]) == 0
+    assert capsys.readouterr().out == "run\tRR\nlog\t0.5\n"
+    (tmp_path / "qrels.txt").write_text("1 0 b 1\n", "utf-8")
+    assert main(["evaluate", "--qrels", str(tmp_path / "qrels.txt"), log, "-m", "RR", *named]) == 0
+    assert capsys.readouterr().out == "run\tRR\nlog\t1.0\n"
+
+
+def test_the_gate_of_two_logs_shows_the_worst_slices(new, old, capsys):
+    assert main(["gate", new, old, "-m", "FullRecall@5", "--slice", "tenant"]) == 1
+    out = capsys.readouterr().out
+    assert "does not ship: 0 of 1 measures passed" in out
+    assert re.search(r"tenant .* small .* FullRecall@5 .* 12 .* -1.0000", out)
+    assert " big " not in out
+
+
+def test_a_comment_names_the_missing_evidence_and_where_it_went(new, old, tmp_path, capsys):
+    comment = tmp_path / "comment.md"
+    words = ["-m", "FullRecall@5", "--slice", "tenant", "--report", str(comment)]
+    assert main(["gate", new, old, *words]) == 1
+    text = comment.read_text("utf-8")
+    assert text.startswith("<!-- polars-ir -->\n")
+    assert "| not in the first 5 |" in text
+    assert "<code>c0</code>: rank 12" in text
+    assert "<code>c15</code>: not retrieved" in text
+    assert "<code>tenant</code>: <code>small</code>" in text
+    capsys.readouterr()
+
+
+def test_gold_that_differs_between_logs_is_an_error_that_names_queries(new, write, tmp_path, capsys):
+    records = [record(number) for number in range(60)]
+    records[3]["relevant"] = [["c3"], ["b3", "a3"]]  # the same groups in another order
+    records[7]["relevant"] = [["c7"]]
+    other = write(records, "other.jsonl")
+    assert main(["gate", new, other, "-m", "R@5"]) == 2
+    assert "differ in the relevant documents of 1 query: 'How do I reset 7?'" in capsys.readouterr().err
+    qrels = tmp_path / "qrels.csv"
+    lines = [f"How do I reset {number}?,a{number},1" for number in range(60)]
+    qrels.write_text("\n".join(["query_id,doc_id,relevance", *lines]), "utf-8")
+    assert main(["gate", new, other, "-m", "R@5", "--qrels", str(qrels), "--inconclusive", "pass"]) == 0
+    capsys.readouterr()
+
+
+def test_queries_that_one_log_lacks_are_left_out_and_told(new, write, capsys):
+    fewer = write([record(number) for number in range(40)], "old.jsonl")
+    main(["gate", new, fewer, "-m", "R@5"])
+    assert "on 40 queries" in (out := capsys.readouterr().out)
+    assert "queries that only new has: 20" in out
+
+
+REFUSED = {
+    "no gold": (["evaluate", "{bare}"], "no query has relevant documents"),
+    "no rankings": (["evaluate", "{gold}"], "has judgments and no rankings"),
+    "no log": (["evaluate", "{run}"], "evaluate needs judgments, too"),
+    "one log of two": (["gate", "{bare}", "{run}"], "is a log, and"),
+    "one log": (["gate", "{bare}"], "give the log of the old one as well"),
+    "an unknown slice": (["gate", "{own}", "{own}.jsonl", "--slice", "nope"], "has no column 'nope'"),
+}
+
+
+@pytest.mark.parametrize(("words", "says"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused_says_what_is_needed(words, says, write, new, capsys):
+    files = {
+        "bare": write([{"id": 1, "retrieved": ["a"]}], "bare.jsonl"),
+        "gold": write([{"id": 1, "gold_ids": ["a"], "excluded_ids": []}], "gold.jsonl"),
+        "run": write([], "some.run"),
+        "own": new,
+    }
+    write([record(number) for number in range(60)], "new.jsonl.jsonl")
+    assert main([*(word.format(**files) for word in words), "-m", "R@5"]) == 2
+    assert says in capsys.readouterr().err
