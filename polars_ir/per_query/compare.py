@@ -22,7 +22,7 @@ from polars_ir.per_query.shared.options import ROUNDED, Comparing
 from polars_ir.per_query.shared.paired import paired_systems
 from polars_ir.per_query.shared.queries import Pairs, check_names
 from polars_ir.per_query.shared.sums import Source
-from polars_ir.per_query.shared.tests import FEW, OF_FEW, OF_MEDIANS, TESTS
+from polars_ir.per_query.shared.tests import FEW, FEW_OF_FLIPS, OF_FEW, OF_FEW_FLIPS, OF_MEDIANS, TESTS
 from polars_ir.per_query.shared.verdicts import check_correction, tested, with_test
 
 if TYPE_CHECKING:
@@ -157,7 +157,8 @@ def compared_systems(
         family=options["family"],
     ).rename({"run": scores.system})
     few = pl.col("significant") & (pl.col("n_queries") <= FEW) & (test.interval not in ("auto", *OF_MEDIANS))
-    told = ["note", pl.when(few).then(pl.lit(OF_FEW))]
+    flips = pl.col("significant") & (pl.col("n_queries") <= FEW_OF_FLIPS) & (test is TESTS["max-t"])
+    told = ["note", pl.when(few).then(pl.lit(OF_FEW)).when(flips).then(pl.lit(OF_FEW_FLIPS))]
     if baseline is None and not isinstance(per_query, Mapping):
         told.append(pl.lit(BY_ALPHABET))
     note = pl.concat_str(told, separator="; ", ignore_nulls=True)

@@ -267,6 +267,14 @@ def test_few_queries_that_are_told_apart_may_be_skewed(test, n, rise, told):
     assert row["note"] == (said if told else None)
 
 
+def test_up_to_fifty_queries_that_max_t_tells_apart_may_be_skewed():
+    for n, told in ((11, True), (50, True), (51, False)):
+        some = frame(a=[0.5] * n, b=[0.6 + (-1) ** i / 100 for i in range(n)])
+        note = compare(some, test="max-t", resamples=99)["note"].item()
+        assert (note == paired_tests.OF_FEW_FLIPS) == told == (note is not None)
+        assert compare(some)["note"].item() is None
+
+
 def test_frames_without_a_common_measure_are_told():
     ids = pl.Series("query_id", ["q1", "q2", "q3"])
     both = {name: pl.DataFrame([ids, pl.Series(m, [0.1, 0.2, 0.3])]) for name, m in (("a", "AP"), ("b", "RR"))}

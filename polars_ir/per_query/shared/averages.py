@@ -134,8 +134,8 @@ def with_shares_of_variance(
     """The rows with each query's share in the variance of the mean of its `keys`, estimated within the strata.
 
     With shares s of the weights and z = s * (value - mean), it is n / (n - 1) * (z - mean(z))^2 in a stratum of n
-    queries (Cochran, 5A.3); NaN for n = 1. `IS_FEW` marks strata that weigh more than `LEAST_OF_STRATUM` allows: of 2
-    to 30 such queries intervals held in .51 to .90.
+    queries (Cochran, 5A.3); NaN for n = 1. `IS_FEW` marks strata that weigh more than `LEAST_OF_STRATUM` allows: with
+    2 to 30 such queries one interval of all held in .51 to .90.
     """
     value, z = averaged(averaging, weight), pl.col(SHARE)
     weights = pl.when(value.is_not_null()).then(pl.lit(1.0) if weight is None else pl.col(weight))
@@ -148,6 +148,28 @@ def with_shares_of_variance(
     is_few = (n < LEAST_OF_STRATUM) & (of_weights > n / value.count().over(keys) * ROUNDED)
     share = n / (n - 1) * (z - z.mean().over([*keys, stratum])) ** 2
     return rows.with_columns(share.alias(SHARE), is_few.alias(IS_FEW))
+
+
+def joined_intervals(
+    rows: pl.LazyFrame, averaging: Averaging, weight: str, stratum: str, keys: Sequence[str], alpha: float
+) -> pl.LazyFrame:
+    """Ends of the mean of strata, from the interval of each (MOVER, https://doi.org/10.1002/sim.3095).
+
+    With the shares W of the weights and the means m, the low end is mean - sqrt(sum W^2 (m - low)^2).
+    """
+    value = averaged(averaging, weight)
+    of_strata = rows.group_by(*keys, stratum).agg(**moments_of(averaging, weight), weight=_weights(value, weight).sum())
+    of_strata = of_strata.filter(pl.col("weight") > 0).with_columns(**bounded_interval_of(averaging, alpha))
+    share, mean = (
+        pl.col("weight") / pl.col("weight").sum(),
+        (pl.col("weight") * pl.col(MEAN)).sum() / pl.col("weight").sum(),
+    )
+    joined = {}
+    for end, sign in (("low", -1), ("high", 1)):
+        half = (share * (pl.col(end) - pl.col(MEAN))).pow(2).sum().sqrt()
+        is_known = pl.col(end).is_not_null().all()
+        joined[end] = pl.when(is_known).then((mean + sign * half).clip(*averaging.between))
+    return of_strata.group_by(keys).agg(**joined)
 
 
 def bounded_interval_of(averaging: Averaging, alpha: float) -> dict[str, pl.Expr]:

@@ -56,6 +56,9 @@ FEW_OF_STRATUM = (
     f"a stratum of fewer than {averages.LEAST_OF_STRATUM} queries counts more than its share of them: no interval holds"
 )
 
+#: Suffix of the ends of the intervals that strata make together.
+JOINED = "polars_ir: joined"
+
 #: Intervals by expressions, which need neither SciPy nor the values in memory.
 BY_EXPRESSIONS = ("auto", "normal")
 
@@ -151,9 +154,18 @@ def _bounded(sample: Queries, averaging: Averaging, alpha: float) -> pl.LazyFram
     without_spread = pl.col("low").is_null() & (pl.col(LOWEST) == pl.col(HIGHEST))
     summary = summary.with_columns(note=pl.coalesce("note", pl.when(without_spread).then(pl.lit(SAME))))
     if sample.stratum is not None:
-        holds = ~pl.col(averages.IS_FEW)
-        ends = (pl.when(holds).then(end).alias(end) for end in ("low", "high"))
-        summary = summary.with_columns(*ends, note=pl.coalesce("note", pl.when(~holds).then(pl.lit(FEW_OF_STRATUM))))
+        joined = pl.lit(None, pl.Float64).alias("low"), pl.lit(None, pl.Float64).alias("high")
+        if sample.weight is not None and averaging.kind == "arithmetic":
+            of_each = averages.joined_intervals(
+                sample.rows, averaging, sample.weight, sample.stratum, sample.keys, alpha
+            )
+            summary = summary.join(of_each, on=sample.keys, how="left", suffix=JOINED, maintain_order="left")
+            joined = pl.col("low" + JOINED).alias("low"), pl.col("high" + JOINED).alias("high")
+        is_few = pl.col(averages.IS_FEW)
+        summary = summary.with_columns(pl.when(is_few).then(each).otherwise(each.meta.output_name()) for each in joined)
+        lacks = is_few & pl.col("low").is_null()
+        summary = summary.with_columns(note=pl.coalesce("note", pl.when(lacks).then(pl.lit(FEW_OF_STRATUM))))
+        summary = summary.drop("low" + JOINED, "high" + JOINED, strict=False)
     return summary.drop(*MOMENTS, averages.IS_FEW, strict=False)
 
 

@@ -326,8 +326,8 @@ class Summarizing(Estimating, total=False):
             anything(),
             "The groups from which queries were sampled separately, such as languages: as `cluster`. The interval "
             "is of the spread within them, so for `interval='auto'`. With `weights`, a group counts as those of its "
-            "queries together, else as it has queries; one of fewer than 50 that counts for more than its share of the "
-            "queries leaves no interval that holds, and a note. A group of one query is an error.",
+            "queries together, else as it has queries; where one of fewer than 50 counts for more than its share of "
+            "the queries, the intervals of the groups make that of the mean. A group of one query is an error.",
         ),
     ]
 

@@ -12,6 +12,10 @@ OF_MEDIANS = ("median", "hodges-lehmann")
 FEW = 10
 OF_FEW = f"of {FEW} queries or fewer, skewed differences are significant too often: compare(test='auto') holds"
 
+#: Number of queries up to which max-t does, and the note.
+FEW_OF_FLIPS = 50
+OF_FEW_FLIPS = f"of {FEW_OF_FLIPS} queries or fewer, max-t takes skewed differences for significant too often: t holds"
+
 
 class PairedTest(NamedTuple):
     """A test of `significance.PAIRED`: its name in papers, its interval, and its requirements.
