@@ -412,6 +412,29 @@ def drift(_: Path, n: int, simulations: int) -> Iterator[Figure]:
                 yield share("drift, interval", f"{name}", (0.93, 1.0), held)
 
 
+def tails(_: Path, n: int, simulations: int) -> Iterator[Figure]:
+    """Days whose means have a long tail: any mark of `drift`; means by strata, of which n queries count half."""
+    source, days = np.random.default_rng(n), 16
+    by = pl.DataFrame({"query_id": range(days * n), "day": np.repeat(range(days), n)})
+    for shape, sign in (("good", 1), ("bad", -1)):
+        means = sign * 0.08 * (source.exponential(1, (simulations // 5, days)) - 1)
+        values = source.normal(0.5, 0.2, (len(means), days * n)) + np.repeat(means, n, axis=1)
+        for reference in (4, 8):
+            found = ir.drift(measures_of(values.clip(0, 1)), by, reference=reference)
+            shown = f"16 days, exponential, some {shape}"
+            yield share(f"drift(reference={reference})", shown, TOLD, in_each(found, SIGNIFICANT))
+    for others in (98, 390):
+        strata = pl.DataFrame({"query_id": range(n + others), "of": np.repeat([0, 1], [n, others])})
+        weights = strata.select("query_id", w=pl.when(pl.col("of") == 0).then(0.5 / n).otherwise(0.5 / others))
+        for first in (0.5, 0.9):
+            chances = np.repeat([first, 0.4], [n, others])
+            values = (source.random((simulations, n + others)) < chances) * 1.0
+            found = ir.summarize(measures_of(values), strata=strata, weights=weights)
+            mean = (first + 0.4) / 2
+            held = (found["low"] <= mean) & (found["high"] >= mean)
+            yield share("summarize(strata=, weights=)", f"{others} others, Success {first} and .4", HOLDS, held)
+
+
 def interleaving(_: Path, n: int, simulations: int) -> Iterator[Figure]:
     """`interleaving` of equal systems, n queries shown 20 times: a place that is clicked more, or tastes."""
     for kind in ("place", "taste"):
@@ -563,6 +586,7 @@ SIZES_OF: dict[Callable[[Path, int, int], Iterator[Figure]], tuple[int, ...]] = 
     dropped: (10, 20, 30, 50, 100),
     tuning: (25, 50, 100),
     drift: (5, 20, 100, 400),
+    tails: (2, 10, 20, 50, 100),
     correlations: (8, 15, 40, 80),
     **dict.fromkeys((differences, effects, families, systems), SIZES),
     nights: (10, 50, 200),
