@@ -45,7 +45,7 @@ def draw(folder: Path) -> None:
                 page.screenshot(path=folder / f"report_{name}_{scheme}.png")
                 if (name, scheme) == ("wide", "light"):
                     page.locator("#slices-0").screenshot(path=folder / "report_slices.png")
-                    page.locator("#queries-table tbody tr").first.click()
+                    page.locator("#queries-table tbody tr").first.click(force=True)
                     page.screenshot(path=folder / "report_query.png")
         chromium.close()
 

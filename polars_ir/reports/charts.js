@@ -97,7 +97,7 @@ function showDifferences() {
   const rows = sortedBy(queryRows().filter((row) => isNumber(row.difference)), (row) => row.difference, true);
   const title = ["Differences by ", shown(measureName()), ", ", isolated(systems[a]), " less ", isolated(systems[b])];
   const compared = comparison(systems[a], systems[b]), isBanded = isNumber(compared?.low);
-  const onBand = isBanded ? " The line across is the mean difference, in its 95 % interval." : "";
+  const onBand = isBanded ? " The line across is the mean difference, in its simultaneous 95 % interval." : "";
   const note = `A bar per query, the largest difference first.${onBand} ${rows.filter((row) => row.difference === 0).length} of ${counted(rows.length, "query", "queries")} do not differ. A click opens a query.`;
   chart("differences", title, note, (place) => {
     // With 0 in the middle, gains and losses are seen against each other.

@@ -354,6 +354,7 @@ function prepareControls() {
     if (dialog.open) return;
     state.query = null;
     showQueries({ focus: true });
+    if (systems.length > 1 && content.queries.ids.length > 1) showDifferences();
   });
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
 }

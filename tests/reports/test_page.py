@@ -149,6 +149,7 @@ def test_an_address_opens_what_was_chosen_when_it_was_sent(opened, report):
     assert again.locator("#found").inner_text() == page.locator("#found").inner_text()
     again.keyboard.press("Escape")
     again.wait_for_url(lambda url: "query=" not in url)
+    assert again.locator("#differences .here").count() == 0
     again.evaluate("location.hash = '#query=q02&system=bm52'")
     again.wait_for_selector("dialog[open]")
     assert again.locator("#query-heading").inner_text() == "q02"
