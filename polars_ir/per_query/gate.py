@@ -38,7 +38,6 @@ from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import canonical_name
 from polars_ir.language.options import any_number, check, each_once, not_negative, public
 from polars_ir.per_query.provenance import of_judgments
-from polars_ir.per_query.shared.drops import p_of_drops
 from polars_ir.per_query.shared.keys import check_one_type, keys_found, null_rule, parts_of
 from polars_ir.per_query.shared.measures import (
     Measures,
@@ -53,7 +52,7 @@ from polars_ir.per_query.shared.options import Gating
 from polars_ir.per_query.shared.paired import Scores, paired_systems
 from polars_ir.per_query.shared.queries import Pairs, check_names, systems_of
 from polars_ir.per_query.shared.sums import Source
-from polars_ir.per_query.shared.verdicts import judged, with_floor
+from polars_ir.per_query.shared.verdicts import judged, p_of_drops, with_floor
 
 #: A drop that can be allowed.
 DROP = not_negative()

@@ -121,10 +121,15 @@ def exchange_p(differences: Floats, draws: Draws) -> Floats:
     shares = filled / np.maximum(np.abs(filled).max(axis=0, initial=0), np.finfo(float).tiny)
     squares, is_many = (shares**2).sum(axis=0), is_near_limit(shares)
     p = np.empty(filled.shape[1])
-    p[is_many] = special.ndtr(shares[:, is_many].sum(axis=0) / np.sqrt(squares[is_many]))
+    p[is_many] = p_by_limit(shares[:, is_many].sum(axis=0), squares[is_many])
     if not is_many.all():
         p[~is_many] = randomisation_p(differences[:, ~is_many], draws, lower=True)
     return p
+
+
+def p_by_limit(total: Floats | float, squares: Floats | float) -> Floats:
+    """Normal limit of the p of a sum as low after changes of signs, by the sum of squares."""
+    return np.asarray(special.ndtr(total / np.sqrt(squares)))
 
 
 def is_near_limit(differences: Floats) -> NDArray[np.bool_]:
