@@ -75,6 +75,9 @@ KEYS_OF_QRELS = ("query_id", "doc_id", "relevance")
 RETRIEVED = ("retrieved", "ranking", "results")
 RELEVANT = ("relevant", "positives", "gold")
 
+#: Ids that stand for no document: of an index without a neighbour, and of a text without an id.
+NO_NEIGHBOUR, NO_IDS = -1, ("", "-1")
+
 #: Dtypes of ids that are compared as text.
 TEXT = (pl.String, pl.Categorical, pl.Enum)
 
@@ -170,6 +173,13 @@ def _is_number_in_index(name: str, schema: Iterable[str]) -> bool:
     if fold(name) != "docid" or not isinstance(schema, pl.Schema):
         return False
     return schema[name].is_integer() and "docno" in map(fold, schema)
+
+
+def no_ids(ids: pl.Series) -> list[int | str]:
+    """Those of some ids that stand for no document."""
+    if ids.dtype.is_signed_integer():
+        return [NO_NEIGHBOUR] if (ids == NO_NEIGHBOUR).any() else []
+    return [text for text in NO_IDS if (ids == text).any()] if ids.dtype == pl.String else []
 
 
 def find(table: str, role: str, columns: Iterable[str]) -> str | None:

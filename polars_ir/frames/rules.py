@@ -14,7 +14,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_ir.errors import SHOWN, Code, DataError, Fix, Setting, caller, fold, option
-from polars_ir.frames.roles import PARTS, PROVENANCE, QUERY_HASH, ROLES, could_be, is_rank
+from polars_ir.frames.roles import NO_NEIGHBOUR, PARTS, PROVENANCE, QUERY_HASH, ROLES, could_be, is_rank, no_ids
 
 #: Messages of plans that find an invalid row.
 BAD_RUN = "the run has ids or scores that are null, or scores that are NaN; leave those rows out"
@@ -25,9 +25,6 @@ EXAMPLES = "; for example"
 
 #: Roles whose value decides which of several rows of a document is the best.
 VALUES = ("score", "relevance")
-
-#: Ids that stand for no document: of an index without a neighbour, and of a text without an id.
-NO_NEIGHBOUR, NO_IDS = -1, ("", "-1")
 
 #: Column of the numbers of rows, which a message calls `row`.
 ROW = "polars_ir: row"
@@ -176,13 +173,6 @@ def check_duplicates(
         given = [key for key in keys if key not in names and not frame.schema[key].is_float()]
         fix = _keyed(table, apart, names, _words(fix), given)
     raise DataError.rows(table, problem, fix, repeated.height, shown)
-
-
-def no_ids(ids: pl.Series) -> list[int | str]:
-    """Those of some ids that stand for no document."""
-    if ids.dtype.is_signed_integer():
-        return [NO_NEIGHBOUR] if (ids == NO_NEIGHBOUR).any() else []
-    return [text for text in NO_IDS if (ids == text).any()] if ids.dtype == pl.String else []
 
 
 def without_id(value: object, code: Code, what: str = "these rows") -> Fix:

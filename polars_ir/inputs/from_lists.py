@@ -13,8 +13,8 @@ import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DtypeError, Fix, fold, quoted, warn
 from polars_ir.frames.kinds import Frame, give_back, is_pandas, to_polars
-from polars_ir.frames.roles import PARTS, ROLE_OF, USER, could_be, find
-from polars_ir.frames.rules import Rule, checked, keys_perhaps, no_ids, telling_apart, without_id
+from polars_ir.frames.roles import PARTS, ROLE_OF, USER, could_be, find, no_ids
+from polars_ir.frames.rules import Rule, checked, keys_perhaps, telling_apart, without_id
 from polars_ir.inputs.lists_in_texts import (
     CLOSING,
     ELEMENT,

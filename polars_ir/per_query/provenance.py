@@ -118,7 +118,7 @@ def of_judgments(columns: Sequence[str]) -> list[str]:
 def note_of_other_judgments(table: CanonicalFrame, rows: pl.LazyFrame) -> str | None:
     """The note on queries that systems in memory were judged by differently, by hashes or numbers of relevant ones."""
     others = [key for key in table.keys if key != "run"]
-    for name in of_judgments(table.columns):
+    for name in of_judgments([name for name in table.columns if name not in table.keys]):
         judged = judged_of(pl.col(name)) if name == QUERY_HASH else pl.col(name)
         of_query = rows.group_by(others).agg(judged.drop_nulls().n_unique().alias(name))
         if several := of_query.filter(pl.col(name) > 1).collect().height:

@@ -18,8 +18,8 @@ from polars_ir.errors import SHOWN, DtypeError, option
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.judgments import judgment_table
 from polars_ir.frames.kinds import PreparedJudgments, give_back, holds_systems, to_polars
-from polars_ir.frames.roles import find
-from polars_ir.frames.rules import NO_IDS, NO_NEIGHBOUR, nothing_judged, wrong_qrels_row, wrong_run_row
+from polars_ir.frames.roles import NO_IDS, NO_NEIGHBOUR, find
+from polars_ir.frames.rules import nothing_judged, wrong_qrels_row, wrong_run_row
 from polars_ir.frames.table import run_table, same_types
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.measures import ndcg, precision

@@ -20,8 +20,8 @@ from polars_ir.engine.run_and_qrels import RunAndQrels, retrieves_judged
 from polars_ir.errors import Code, Fix, Setting, caller, fold, option, quoted, table_name, warn
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import is_pandas, to_polars
-from polars_ir.frames.roles import find
-from polars_ir.frames.rules import no_ids, rows_without_id
+from polars_ir.frames.roles import find, no_ids
+from polars_ir.frames.rules import rows_without_id
 from polars_ir.language.catalog import CATALOG, MeasureCall
 from polars_ir.language.measures.cumulated_gain import HIGHEST_EXPONENT
 from polars_ir.language.names import ResolvedMeasure
