@@ -234,7 +234,7 @@ def _canonical_name(call: MeasureCall) -> str:
     if not _is_read_as(text, call):
         raise MeasureError(
             f"{text!r} cannot be named: a parameter is an expression.",
-            fix=Fix("Put its values into a column first, and name that", Code("gains='column'", "")),
+            fix=Fix("Put its values into a column first, and name that", Code("gains=pl.col('column')")),
         )
     return text
 

@@ -128,7 +128,7 @@ def diff(
     order |= {"query_difference": True, "query_id": False, "difference": True, "doc_id": False}
     by_size = [pl.col(column).abs() if falling else pl.col(column) for column, falling in order.items()]
     rows = rows.sort(by_size, descending=list(order.values()))
-    rows = with_texts(rows, "query_id", options).rename({"query_id": query})
+    rows = with_texts(rows, "query_id", options, named=query).rename({"query_id": query})
     return give_back(rows.lazy(), run_a)
 
 

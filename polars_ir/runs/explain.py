@@ -317,9 +317,9 @@ def seen(explanation: pl.DataFrame, depth: Depth, measure: ResolvedMeasure) -> p
     return explanation.filter((pl.col("rank") <= last).fill_null(False) | lost(depth, measure) | has_part)
 
 
-def with_texts(rows: pl.DataFrame, query: str, options: Explaining) -> pl.DataFrame:
-    """The rows with the texts of their documents, and of the queries in the column `query`, after the ids."""
-    if query == "query" and options["queries"] is not None:
+def with_texts(rows: pl.DataFrame, query: str, options: Explaining, *, named: str = "") -> pl.DataFrame:
+    """The rows with the texts of their documents, and of the queries in the column `query`, `named` in the result."""
+    if (named or query) == "query" and options["queries"] is not None:
         fix = Fix("Rename it", Code.renaming("run", {"query": "query_id"}))
         raise ColumnError(
             "has ids of queries in a column 'query', as the result has their texts.", about="run", fix=fix

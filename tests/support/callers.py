@@ -84,3 +84,36 @@ def never_made(folder: str, lines: set[tuple[str, int]]) -> list[str]:
         for name, start, end in places(folder)
         if not any(path == name and start <= line <= end for path, line in lines)
     )
+
+
+def advice_places() -> set[tuple[str, str, int, int]]:
+    """The calls of functions that make an advice: the file, the function, and the first and the last line."""
+    found = set()
+    for path, tree in trees().items():
+        if not path.is_relative_to(PACKAGE):
+            continue
+        name = str(path.relative_to(PACKAGE))
+        for function in ast.walk(tree):
+            if isinstance(function, ast.FunctionDef):
+                calls = (node for node in ast.walk(function) if isinstance(node, ast.Call))
+                of_fixes = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Fix"]
+                found |= {(name, function.name, call.lineno, call.end_lineno or call.lineno) for call in of_fixes}
+    return found
+
+
+@contextmanager
+def noting_advice(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[tuple[str, int]]]:
+    """The file and the line of each advice that is made meanwhile."""
+    lines: set[tuple[str, int]] = set()
+    make = errors.Fix.__new__
+
+    def new(kind: type, *args: object, **kwargs: object) -> object:
+        frame = sys._getframe(1)  # noqa: SLF001  # there is no other way to see who calls
+        path = Path(frame.f_code.co_filename)
+        if path.is_relative_to(PACKAGE):
+            lines.add((str(path.relative_to(PACKAGE)), frame.f_lineno))
+        return make(kind, *args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(errors.Fix, "__new__", new)
+        yield lines

@@ -1,0 +1,606 @@
+"""Every place of the package that makes an advice: it is provoked, followed as it is printed, and the result is right."""
+
+import datetime as dt
+import runpy
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import polars as pl
+import pytest
+from callers import advice_places, noting_advice
+
+import polars_ir as ir
+from polars_ir.errors import Code, IRError, IRWarning, Setting
+
+POLARS, PANDAS, PLAN = pl.DataFrame, pd.DataFrame, pl.LazyFrame
+QRELS = {"q1": {"a": 1}, "q2": {"b": 1}}
+
+
+class Case(NamedTuple):
+    """A call that goes wrong, its tables, and the result once its advice is taken; None where no code is proposed.
+
+    `take` is what is done with code that is a value, in place of that of a table.
+    """
+
+    call: Callable[..., Any]
+    tables: dict[str, Any]
+    right: Any
+    take: Callable[..., Any] | None = None
+
+
+def rr(run: Any, qrels: Any = None, **options: Any) -> float:
+    """The mean RR."""
+    found = ir.evaluate(run, qrels, "RR", **options)
+    return round((pl.from_pandas(found) if isinstance(found, pd.DataFrame) else found.lazy().collect())["RR"].mean(), 9)
+
+
+def first(result: Any, column: str) -> Any:
+    """The first value of a column."""
+    frame = pl.from_pandas(result) if isinstance(result, pd.DataFrame) else result.lazy().collect()
+    value = frame[column][0]
+    return round(value, 9) if isinstance(value, float) else value
+
+
+def ranked(**others: Any) -> dict[str, Any]:
+    """A run whose second document is relevant in q1, and whose first is in q2: RR .75."""
+    return {"query_id": ["q1", "q1", "q2"], "doc_id": ["x", "a", "b"], "score": [2.0, 1.0, 1.0], **others}
+
+
+def figures(**others: Any) -> dict[str, Any]:
+    """Figures of two systems."""
+    return {"run": ["a"] * 2 + ["b"] * 2, "query_id": ["q1", "q2"] * 2, "RR": [0.5, 1.0, 1.0, 1.0], **others}
+
+
+def of_run(frame: Any, right: Any = 0.75, qrels: Any = QRELS, **options: Any) -> Case:
+    """An evaluation of a run."""
+    return Case(lambda run, qrels, **taken: rr(run, qrels, **options, **taken), {"run": frame, "qrels": qrels}, right)
+
+
+def of_value(call: Callable[..., Any], right: Any, take: Callable[..., Any], **tables: Any) -> Case:
+    """A call whose advice is a value or another call."""
+    return Case(call, tables, right, take)
+
+
+def of_figures(call: Callable[..., Any], right: Any, frame: Any, **others: Any) -> Case:
+    """A call with figures of queries."""
+    return Case(call, {"per_query": frame, **others}, right)
+
+
+def long_form(frame: Any, **others: Any) -> dict[str, Any]:
+    """Figures in long form."""
+    return frame({"query_id": ["q1", "q2"], "measure": ["RR", "RR"], "value": [0.5, 1.0], **others})
+
+
+STORED = ir.evaluate(POLARS(ranked()), QRELS, "RR", provenance=True)
+TWO = {"a": POLARS(ranked()), "b": POLARS(ranked(score=[1.0, 2.0, 1.0]))}
+DAYS = POLARS(ranked(day=[1, 2, 1]))
+
+CASES = {
+    "a text in the place of a run": of_value(
+        lambda run: rr(run, QRELS), "ir.read_run('bm25.run')", lambda code, **_: code, run="bm25.run"
+    ),
+    "ids without a query": of_value(
+        lambda run: rr(run, {"q1": ["a"]}), 0.5, lambda code, run: rr(eval(code), {"q1": ["a"]}), run=["x", "a"]
+    ),
+    "lists without queries": of_value(
+        lambda run: rr(run, {0: ["a"], 1: ["b"]}),
+        0.75,
+        lambda code, run: rr(eval(code), {0: ["a"], 1: ["b"]}),
+        run=[["x", "a"], ["b"]],
+    ),
+    "tables of several systems": of_value(
+        lambda qrels: rr({"q1": ["a"]}, qrels), "pl.concat([...])", lambda code, **_: code, qrels=TWO
+    ),
+    "several systems in one of a dict": of_value(
+        lambda run: rr(run, QRELS),
+        0.75,
+        lambda code, run: rr({"a": eval(f"run['a']{code}")}, QRELS),
+        run={"a": POLARS(ranked(run=["s", "t", "s"])), "b": POLARS(ranked())},
+    ),
+    "a set of documents": of_value(
+        lambda run: rr(run, QRELS), "{query: {doc: score}}", lambda code, **_: code, run={"q1": {"a", "b"}}
+    ),
+    "pairs in a dict": of_value(
+        lambda run: rr(run, QRELS),
+        0.75,
+        lambda code, run: rr(eval(code), QRELS),
+        run={"q1": [("x", 2.0), ("a", 1.0)], "q2": [("b", 1.0)]},
+    ),
+    "rows in a dict": of_value(
+        lambda run: rr(run, QRELS),
+        0.75,
+        lambda code, run: rr(eval(code), QRELS),
+        run={
+            "q1": [{"doc_id": "x", "score": 2.0}, {"doc_id": "a", "score": 1.0}],
+            "q2": [{"doc_id": "b", "score": 1.0}],
+        },
+    ),
+    "a column with a meaning in plans": of_run(POLARS(ranked()).with_columns(pl.lit(1).alias("*"))),
+    "a path in the place of a frame": of_value(
+        lambda per_query: ir.mean(per_query), "pl.read_parquet", lambda code, **_: code.partition("(")[0],
+        per_query=Path("a.parquet"),
+    ),
+    "columns of one name": of_run(pd.DataFrame([["q1", "a", 1.0, 2.0]], columns=["qid", "docno", "score", "score"]), 1.0, {"q1": ["a"]}),
+    "a Series without a name of its index": Case(
+        lambda qrels: rr(POLARS({"query_id": ["q1"], "doc_id": ["a"], "score": [1.0]}), qrels),
+        {"qrels": pd.Series([1], index=pd.MultiIndex.from_tuples([("q1", "a")]))},
+        1.0,
+    ),
+    "ids of several types": of_run(
+        pd.DataFrame({"query_id": ["q1", "q1"], "doc_id": pd.Series(["a", 2], dtype=object), "score": [2.0, 1.0]}),
+        1.0,
+        {"q1": ["a"]},
+    ),
+    "a run without scores, which is a per-query frame": of_value(
+        lambda run: rr(run, QRELS),
+        0.75,
+        lambda code, run: round(eval(code)[0, "RR"], 9),
+        run=POLARS({"query_id": ["q1", "q2"], "RR": [0.5, 1.0]}),
+    ),
+    "a run in the place of figures": Case(
+        lambda per_query, run, qrels: first(ir.mean(per_query), "AP"),
+        {"per_query": POLARS(ranked()), "run": POLARS(ranked()), "qrels": QRELS},
+        0.75,
+    ),
+    "means in the place of figures": of_figures(lambda per_query: ir.mean(per_query), None, POLARS({"RR": [0.5]})),
+    "grades in words": Case(
+        lambda run, qrels: ir.evaluate(run, qrels, "RR").item(0, 1),
+        {"run": {"q": ["x", "a"]}, "qrels": POLARS({"query_id": ["q", "q"], "doc_id": ["a", "x"], "rel": ["1", "no"]})},
+        0.5,
+    ),
+    "grades in many words": Case(
+        rr,
+        {
+            "run": {"q": ["a"]},
+            "qrels": POLARS({"query_id": ["q"] * 30, "doc_id": list(map(str, range(30))), "rel": [f"w{i}" for i in range(30)]}),
+        },
+        None,
+    ),
+    "scores in lists": of_run(POLARS(ranked(score=[[2.0], [1.0], [1.0]])), None),
+    "ids that are structs": of_run(
+        POLARS(ranked(doc_id=[{"n": "x", "v": 1}, {"n": "a", "v": 1}, {"n": "b", "v": 1}])),
+        qrels={"q1": ["a/1"], "q2": ["b/1"]},
+    ),
+    "ids that are bytes": of_run(POLARS(ranked(doc_id=[b"x", b"a", b"b"])), qrels={"q1": ["61"], "q2": ["62"]}),
+    "ids that are times": of_run(
+        POLARS(ranked(doc_id=[dt.time(1), dt.time(2), dt.time(3)])), qrels={"q1": ["02:00:00"], "q2": ["03:00:00"]}
+    ),
+    "ids of a plan that are floats": of_run(PLAN(ranked(doc_id=[1.0, 2.0, 3.0])), None),
+    "a key called like a measure": Case(
+        lambda run, qrels: rr(run, qrels, by="P@5_key" if "P@5_key" in run.columns else "P@5"),
+        {"run": POLARS(ranked(**{"P@5": ["x"] * 3})), "qrels": QRELS},
+        0.75,
+    ),
+    "a key of two types": Case(
+        lambda run, qrels: rr(run, qrels, by="day"),
+        {
+            "run": POLARS(ranked(day=["2026-01-01"] * 3)),
+            "qrels": POLARS({"query_id": ["q1", "q2"], "doc_id": ["a", "b"], "relevance": 1, "day": ["2026-01-01"] * 2}).with_columns(
+                pl.col("day").str.to_date()
+            ),
+        },
+        0.75,
+    ),
+    "judgments of another kind": of_value(
+        lambda run, qrels: rr(run, qrels),
+        True,
+        lambda code, **_: eval(code).height > 0,
+        run=POLARS(ranked()),
+        qrels=POLARS({"query_id": ["q1"], "preferred": ["a"], "other": ["x"]}),
+    ),
+    "preferences of a plan": Case(
+        lambda run, qrels: ir.evaluate(run, qrels, "prefs_simp").height,
+        {"run": POLARS(ranked()), "qrels": PLAN({"query_id": ["q1"], "preferred": ["a"], "other": ["x"]})},
+        1,
+    ),
+    "preferences of a null judge": Case(
+        lambda run, qrels: ir.evaluate(run, qrels, "prefs_simp").height,
+        {
+            "run": POLARS(ranked()),
+            "qrels": POLARS(
+                {
+                    "query_id": ["q1"] * 3,
+                    "judge": ["j", "j", None],
+                    "group": [1, 1, 1],
+                    "doc_id": ["a", "x", "y"],
+                    "relevance": [2, 1, 1],
+                }
+            ),
+        },
+        1,
+    ),
+    "names beside measures, and not measures": of_figures(
+        lambda per_query: first(ir.mean(per_query), "x"), 0.5, long_form(POLARS, measure=["x", "y"], n=[1, 2])
+    ),
+    "a plan in long form": of_figures(lambda per_query: first(ir.mean(per_query), "RR"), 0.75, long_form(PLAN)),
+    "a plan in two ways": of_figures(
+        lambda per_query: first(ir.mean(per_query), "RR"), 0.75, long_form(PLAN).with_columns(n=pl.lit(1))
+    ),
+    "values in long form that are texts": of_figures(
+        lambda per_query: first(ir.mean(per_query), "RR"), 0.75, long_form(POLARS, value=["0.5", "1.0"])
+    ),
+    "a measure in long form called like a key": of_figures(
+        lambda per_query: first(ir.mean(per_query), "mine"), 0.75, long_form(POLARS, measure=["query_id"] * 2)
+    ),
+    "a greedy ideal of a plan": Case(
+        lambda run, qrels: first(ir.evaluate(run, qrels, "alpha_nDCG"), "alpha_nDCG"),
+        {
+            "run": PLAN(ranked()),
+            "qrels": PLAN({"query_id": ["q1", "q2"], "subtopic": ["1", "1"], "doc_id": ["x", "b"], "relevance": [1, 1]}),
+        },
+        1.0,
+    ),
+    "a budget among orders of ties": Case(
+        lambda run, qrels, **taken: first(ir.evaluate(run, qrels, "P(budget=10)", **({"ties": "best"} | taken)), "P(budget=10)"),
+        {"run": POLARS(ranked(tokens=[5, 5, 5])), "qrels": QRELS},
+        0.5,
+    ),
+    "a budget without costs": Case(
+        lambda run, qrels: ir.evaluate(run, qrels, "P(budget=10)"), {"run": POLARS(ranked()), "qrels": QRELS}, None
+    ),
+    "a column of both tables": Case(
+        lambda run, qrels: ir.evaluate(run, qrels, pl.col("n").sum().alias("mine")).height,
+        {"run": POLARS(ranked(n=[1, 2, 3])), "qrels": POLARS({"query_id": ["q1"], "doc_id": ["a"], "relevance": [1], "n": [4]})},
+        1,
+    ),
+    "scores that Float64 can not hold": of_value(
+        lambda runs: ir.evaluate(runs, QRELS, "RR").height,
+        4,
+        lambda code, runs: ir.evaluate({**runs, "a": runs["a"].with_columns(eval(code))}, QRELS, "RR").height,
+        runs={"a": POLARS(ranked(score=[2**60 + 1, 2**60, 1])), "b": POLARS(ranked())},
+    ),
+    "objects of which no field is an id": Case(
+        lambda frame: rr(*ir.from_lists(frame)),
+        {"frame": POLARS({"query_id": ["q"], "retrieved": [[{"n": "x"}, {"n": "a"}]], "relevant": [["a"]]})},
+        0.5,
+    ),
+    "objects of LangChain": Case(
+        lambda frame: ir.from_lists(frame)[0]["doc_id"].to_list(),
+        {
+            "frame": POLARS(
+                {"query_id": ["q"], "retrieved": [[{"id": ["l", "D"], "kwargs": {"id": "a", "m": 1}}]], "relevant": [["a"]]}
+            )
+        },
+        ["a"],
+    ),
+    "objects whose ids are lists": Case(
+        lambda frame: ir.from_lists(frame),
+        {"frame": POLARS({"query_id": ["q"], "retrieved": [[{"id": ["l", "D"]}]], "relevant": [["a"]]})},
+        None,
+    ),
+    "lists against the order of their scores": of_value(
+        lambda frame: ir.from_lists(frame, scores="s"),
+        0.5,
+        lambda code, frame: rr(eval(code), {"q": ["a"]}),
+        frame=POLARS({"query_id": ["q"], "retrieved": [["a", "x"]], "relevant": [["a"]], "s": [[1.0, 2.0]]}),
+    ),
+    "two columns of ids apart by blanks": Case(
+        lambda frame: rr(*ir.from_lists(frame)),
+        {"frame": POLARS({"user_id": ["q", "r"], "retrieved": ["x a", "b c"], "relevant": ["a", "b"]})},
+        0.75,
+    ),
+    "lists of a plan in texts": Case(
+        lambda frame: rr(*ir.from_lists(frame)),
+        {"frame": PLAN({"query_id": ["q"], "retrieved": ['["x", "a"]'], "relevant": ['["a"]']})},
+        0.5,
+    ),
+    "an aggregation without a name": of_value(
+        lambda: ir.name(ir.rank.max()), "@ir.measure('Mine', source='...')", lambda code: code
+    ),
+    "gains that no name can hold": of_value(
+        lambda: ir.name(ir.ndcg(gains=(pl.col("relevance") * 2).alias("h"))),
+        "nDCG(gains=column)",
+        lambda code: ir.name(eval(f"ir.ndcg({code})")),
+    ),
+    "a measure of several columns": of_value(
+        lambda run: ir.evaluate(run, QRELS, pl.col("n", "m").max()),
+        True,
+        lambda code, run: "mine" in ir.evaluate(run, QRELS, eval(f"pl.col('n').max(){code}", {"pl": pl})).columns,
+        run=POLARS(ranked(n=[1, 2, 3], m=[1, 2, 3])),
+    ),
+    "a measure with a name of plans": of_value(
+        lambda run: ir.evaluate(run, QRELS, ir.rank.max().alias("*")),
+        True,
+        lambda code, run: "mine" in ir.evaluate(run, QRELS, eval(f"ir.rank.max(){code}", {"ir": ir})).columns,
+        run=POLARS(ranked()),
+    ),
+    "a measure without a name in SQL": of_value(
+        lambda run: ir.evaluate(run, QRELS, ir.ndcg(gains=pl.col("score")), names="sql"),
+        True,
+        lambda code, run: "mine" in ir.evaluate(run, QRELS, eval(f"ir.ndcg(gains=pl.col('score')){code}", {"ir": ir, "pl": pl}), names="sql").columns,
+        run=POLARS(ranked()),
+    ),
+    "a stretch for each query": Case(
+        lambda per_query, **taken: ir.drift(per_query, "day", **taken).height > 0,
+        {
+            "per_query": POLARS({"query_id": [f"q{i}" for i in range(60)], "RR": [i % 2 * 1.0 for i in range(60)]}).with_columns(
+                day=pl.date_range(pl.date(2026, 1, 1), pl.date(2026, 3, 1), eager=True)
+            )
+        },
+        True,
+    ),
+    "texts in another order than their numbers": Case(
+        lambda per_query: ir.drift(per_query, "v", min_queries=2),
+        {"per_query": POLARS({"query_id": list("abcdef"), "RR": [0.0, 1, 0, 1, 0, 1], "v": ["v9", "v9", "v10", "v10", "v11", "v11"]})},
+        None,
+    ),
+    "new figures of several systems": Case(
+        lambda new, old: ir.gate(new, old, "RR").height, {"new": POLARS(figures()), "old": POLARS(figures()).filter(run="a").drop("run")}, 1
+    ),
+    "a gate of three systems": Case(
+        lambda new, **taken: sorted(ir.gate(new, measures="RR", baseline="a", **taken)["run"]),
+        {"new": pl.concat([POLARS(figures()), POLARS(figures()).filter(run="b").with_columns(run=pl.lit("c"))])},
+        ["b", "c"],
+    ),
+    "figures without provenance": Case(
+        lambda per_query, run, qrels, **taken: ir.provenance(ir.evaluate(run, qrels, "RR", **taken) if taken else per_query)["measures"],
+        {"per_query": POLARS(figures()), "run": POLARS(ranked()), "qrels": QRELS},
+        {"RR": "RR"},
+    ),
+    "a provenance that evaluate did not write": of_value(
+        lambda per_query: ir.provenance(per_query),
+        ["run", "query_id", "RR", "source"],
+        lambda code, per_query: eval(f"per_query{code}").columns,
+        per_query=POLARS(figures(provenance=["mine"] * 4)),
+    ),
+    "figures made in two ways": Case(
+        lambda per_query: ir.compare(per_query).height,
+        {
+            "per_query": pl.concat(
+                [
+                    STORED.with_columns(run=pl.lit("a")),
+                    ir.evaluate(TWO["b"], QRELS, "RR", provenance=True, ties="best").with_columns(run=pl.lit("b")),
+                ]
+            )
+        },
+        1,
+    ),
+    "a rank correlation of one measure": of_value(
+        lambda per_query, other: ir.rank_correlation(per_query).height,
+        1,
+        lambda code, per_query, other: eval(code).height,
+        per_query=POLARS(figures()),
+        other=POLARS(figures()),
+    ),
+    "slices of systems, for figures of one": Case(
+        lambda per_query, by: ir.mean(per_query, by=by).height,
+        {
+            "per_query": POLARS({"query_id": ["q1", "q2"], "RR": [0.5, 1.0]}),
+            "by": POLARS({"run": ["a", "a", "b", "b"], "query_id": ["q1", "q2"] * 2, "slice": ["x", "y", "x", "x"]}),
+        },
+        2,
+    ),
+    "slices by ids of another type": Case(
+        lambda per_query, by: ir.mean(per_query, by=by).height,
+        {"per_query": POLARS({"query_id": ["1", "2"], "RR": [0.5, 1.0]}), "by": POLARS({"query_id": [1, 2], "slice": ["x", "y"]})},
+        2,
+    ),
+    "a micro average without its counts": of_value(
+        lambda per_query, run, qrels: ir.mean(per_query, average="micro"),
+        0.5,
+        lambda code, per_query, run, qrels: first(ir.mean(eval(code), average="micro"), "R@1"),
+        per_query=POLARS({"query_id": ["q1", "q2"], "R@1": [0.0, 1.0]}),
+        run=POLARS(ranked()),
+        qrels=QRELS,
+    ),
+    "a name that loses its mean": Case(
+        lambda per_query: first(ir.mean(per_query), "gmap" if "gmap" in per_query.columns else "GMAP" if "GMAP" in per_query.columns else per_query.columns[1]),
+        {"per_query": POLARS({"query_id": ["q1", "q2"], "gmap_x": [0.25, 1.0]})},
+        0.5,
+    ),
+    "systems by a column beside systems": Case(
+        lambda per_query: ir.compare(per_query, systems="night").height,
+        {"per_query": pl.concat([POLARS(figures(night=[1] * 4)), POLARS(figures(night=[2] * 4))])},
+        1,
+    ),
+    "figures of a null system": Case(
+        lambda per_query: ir.compare(per_query, systems="night").height,
+        {"per_query": POLARS({"query_id": ["q1", "q2"] * 3, "night": ["1", "1", "2", "2", None, None], "RR": [0.0, 0.5, 1.0, 0.5, 0.0, 1.0]})},
+        1,
+    ),
+    "a table for names of measures": of_value(
+        lambda per_query, other: ir.compare(per_query, other),
+        1,
+        lambda code, per_query, other: eval(code).height,
+        per_query=POLARS(figures()).filter(run="a").drop("run"),
+        other=POLARS(figures()).filter(run="b").drop("run"),
+    ),
+    "numbers that are no measures": of_figures(
+        lambda per_query: ir.mean(per_query).columns, ["RR"], POLARS({"query_id": ["q1", "q2"], "RR": [0.5, 1.0], "year": [1999, 2001]})
+    ),
+    "an unknown range": Case(
+        lambda per_query, **taken: ir.gate(per_query, per_query, "mine", interval="bounded", max_drop=0.9, **taken).height,
+        {"per_query": POLARS({"query_id": ["q1", "q2"], "mine": [0.5, 1.0]})},
+        1,
+        lambda code, per_query: ir.gate(per_query, per_query, "mine", interval="bounded", max_drop=0.9, **eval(f"dict({code})")).height,
+    ),
+    "slices that share no query": of_value(
+        lambda per_query: ir.worst_slices(per_query, "night"),
+        1,
+        lambda code, per_query: eval(code).height,
+        per_query=POLARS({"query_id": ["q1", "q2"] * 2, "RR": [0.5, 1.0] * 2, "night": ["x", "x", "y", "y"]}),
+    ),
+    "texts of queries beside a column query": Case(
+        lambda run, qrels: ir.diff(run, TWO["b"], qrels, "RR", queries={"q1": "one", "q2": "two"}).height,
+        {"run": POLARS(ranked()).rename({"query_id": "query"}), "qrels": QRELS},
+        1,
+    ),
+    "a cluster that is a table": of_value(
+        lambda log, cluster: ir.interleaving(log, cluster=cluster),
+        ["query_id", "cluster"],
+        lambda code, log, cluster: [name for name in eval(code).columns if name in ("query_id", "cluster")],
+        log=POLARS({"query_id": ["q1"], "team": ["a"], "clicks": [1]}),
+        cluster=POLARS({"query_id": ["q1"], "cluster": ["x"]}),
+    ),
+    "calls that are texts": Case(
+        lambda run: ir.merge_calls(run, "call").height, {"run": POLARS(ranked(call=["1", "2", "1"]))}, 3
+    ),
+    "days in one ranking": Case(
+        lambda run, qrels, **taken: ir.evaluate(run, qrels, "RR", **taken).height,
+        {"run": POLARS(ranked()).with_columns(date=pl.Series(["2026-01-01", "2026-01-02", "2026-01-01"]).str.to_date()), "qrels": QRELS},
+        4,
+    ),
+    "excluded documents of days": Case(
+        lambda run, exclude: rr(run, QRELS, by="day", exclude=exclude) > 0,
+        {"run": DAYS, "exclude": POLARS({"day": [1], "query_id": ["q1"], "doc_id": ["x"]})},
+        True,
+    ),
+    "an update of figures without provenance": Case(
+        lambda stored, run, qrels, **taken: ir.update(ir.evaluate(run, qrels, "RR", **taken) if taken else stored, run, qrels, "RR").height,
+        {"stored": STORED.select("query_id", "RR"), "run": POLARS(ranked()), "qrels": QRELS},
+        2,
+    ),
+    "an update with other options": of_value(
+        lambda stored, run: ir.update(stored, run, QRELS, "RR", ties="best"),
+        2,
+        lambda code, stored, run: eval(code)(run, QRELS, "RR", ties="best").height,
+        stored=STORED,
+        run=POLARS(ranked()),
+    ),
+    "grades below the relevant one": of_value(
+        lambda run: ir.evaluate(run, {"q1": {"x": 0.5, "a": 0.25}}, "RR"),
+        1.0,
+        lambda code, run: ir.evaluate(run, {"q1": {"x": 0.5, "a": 0.25}}, eval(code)).item(0, 1),
+        run=POLARS(ranked()),
+    ),
+    "days that no judgment has": Case(
+        lambda run, qrels: ir.evaluate(run, qrels, "RR", by="day").height,
+        {"run": DAYS, "qrels": POLARS({"day": [1, 1], "query_id": ["q1", "q2"], "doc_id": ["a", "b"], "relevance": [1, 1]})},
+        4,
+    ),
+    "few queries answered": Case(
+        lambda run, qrels, **taken: ir.evaluate(run, qrels, "RR", **taken)["RR"].mean(),
+        {"run": {"q1": ["a"]}, "qrels": {f"q{i}": ["a"] for i in range(1, 6)}},
+        1.0,
+    ),
+    "tables in each other's place": Case(rr, {"run": {"q": {"a": 5, "b": 3}}, "qrels": {"q": {"a": 14, "b": 12}}}, None),
+    "ranks against scores": Case(rr, {"run": POLARS(ranked(rank=[2, 1, 1])), "qrels": QRELS}, None),
+    "gains beyond any number": Case(
+        lambda run, qrels: ir.evaluate(run, qrels, "DCG(dcg='exp-log2')"),
+        {"run": {"q": ["a"]}, "qrels": {"q": {"a": 2000}}},
+        None,
+    ),
+    "an id of no document in a dict": Case(rr, {"run": {"q": [7, -1]}, "qrels": {"q": [7]}}, None),
+    "a null in a run that is a dict": Case(rr, {"run": {"q": {"a": None, "b": 1.0}}, "qrels": {"q": ["b"]}}, None),
+    "an id that is a text and one that is a number": Case(
+        lambda train, test: ir.overlap(train, test).height,
+        {"train": POLARS({"query_id": [1, 2]}), "test": POLARS({"query_id": ["1", "3"]})},
+        1,
+    ),
+    "texts that are numbers": Case(
+        lambda train, test: ir.overlap(train, test).height,
+        {"train": POLARS({"query_id": ["a", "b"], "text": [1, 2]}), "test": POLARS({"query_id": ["c"], "text": ["1"]})},
+        1,
+    ),
+    "two systems in one output": Case(
+        lambda per_query, path="one.eval": ir.write_trec_eval(per_query, path), {"per_query": POLARS(figures())}, None
+    ),
+    "a split without a share": Case(
+        lambda log, **taken: [part.height for part in ir.split(log, "time", **taken)],
+        {"log": POLARS({"user_id": list("uvvwu"), "item_id": list("abbab"), "time": [1, 2, 3, 4, 5]})},
+        [4, 1],
+    ),
+    "a split by one of two times": Case(
+        lambda log, **taken: [part.height for part in ir.split(log, "time", share=0.2, **taken)],
+        {"log": POLARS({"user_id": list("uvvwu"), "item_id": list("abbab"), "created_at": [1, 2, 3, 4, 5]})},
+        [4, 1],
+    ),
+    "a split by texts": Case(
+        lambda log: [part.height for part in ir.split(log, "time", share=0.2)],
+        {"log": POLARS({"user_id": list("uvvwu"), "item_id": list("abbab"), "time": [f"2026-01-0{day}" for day in range(1, 6)]})},
+        [4, 1],
+    ),
+}  # fmt: skip
+
+
+def message_of(call: Callable[[], Any]) -> IRError | IRWarning | None:
+    """The error of a call, or its first warning with an advice; None of a call without either."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            call()
+        except IRError as error:
+            return error
+    told = [each.message for each in caught if isinstance(each.message, IRWarning)]
+    return next((each for each in told if each.fix), None)
+
+
+def followed(case: Case) -> Any:
+    """The result after what the message of a call advises; None where it proposes no code."""
+    message = message_of(lambda: case.call(**case.tables))
+    assert message is not None
+    assert message.fix is not None
+    if isinstance(message.fix.code, Setting):
+        typed = message.caller.setting(message.fix.code)
+        assert f": {typed}." in str(message)
+        return case.call(**case.tables, **eval(f"dict({typed})"))  # noqa: S307  # as it is typed
+    code = message.caller.code(message.fix)
+    if code is None:
+        return None
+    assert f": {code}." in str(message)
+    if case.take is not None:
+        return case.take(code, **case.tables)
+    known = {"pl": pl, "pd": pd, "ir": ir, **case.tables}
+    table = message.about if message.about in case.tables else next(iter(case.tables))
+    table = next((name for name in case.tables if code.startswith((f"{name}.", f"{name}["))), table)
+    exec(code if " = " in code.partition("(")[0] else f"{table} = {code}", known)  # noqa: S102  # as it is pasted
+    assert message_of(lambda: case.call(**{name: known[name] for name in case.tables})) is None
+    return case.call(**{name: known[name] for name in case.tables})
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.whole("one advice of many", quick=10)
+def test_what_is_advised_gives_the_right_result(name):
+    case = CASES[name]
+    assert followed(case) == case.right
+
+
+#: Places that no case reaches: what is of Spark is followed there, what is made at import is no call.
+OF_SPARK = "spark/"
+
+#: Functions whose advice no case follows yet; one that a case follows must be taken out.
+NOT_FOLLOWED: set[tuple[str, str]] = set()
+
+
+def cases_elsewhere(folder: Path) -> Iterator[Callable[[], Any]]:
+    """The calls of other tables of cases that are followed, by Polars."""
+    own = Path(__file__).parent
+    others = {name: runpy.run_path(str(own / f"test_{name}.py")) for name in ("followed", "callers", "callers_of_files")}
+    others |= {name: runpy.run_path(str(own / f"test_{name}.py")) for name in ("callers_of_fusion", "callers_of_plots")}
+    for case in others["followed"]["FOLLOWED"].values():
+        for kind in case.kinds:
+            make = others["followed"]["KINDS"][kind]
+            tables = {name: table if len(table) == 1 else make(table) for name, table in case.tables.items()}
+            yield partial(case.call, **tables)
+    for case in others["callers"]["PROVOCATIONS"].values():
+        yield partial(case.call, {name: POLARS(columns) for name, columns in case.tables.items()})
+    tables = {name: POLARS(others["callers"][name.upper()]) for name in ("run", "qrels")}
+    for wrong, _ in others["callers"]["OTHERS"].values():
+        yield partial(wrong, tables)
+    for number, wrong in enumerate(others["callers_of_files"]["FILES"].values()):
+        (path := folder / f"{number}{wrong.name}").write_bytes(wrong.content)
+        yield lambda wrong=wrong, path=path: getattr(ir, f"read_{wrong.role}")(path, format=wrong.format)
+    of_fusion = others["callers_of_fusion"]
+    for wrong in of_fusion["FUSIONS"].values():
+        yield partial(wrong.call, of_fusion["of_library"](wrong.tables, "polars"))
+
+
+@pytest.mark.whole("all cases of advice again")
+def test_every_advice_is_followed(monkeypatch, tmp_path):
+    """Whoever adds an advice adds a case that follows it."""
+    with noting_advice(monkeypatch) as lines, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for call in (*(partial(case.call, **case.tables) for case in CASES.values()), *cases_elsewhere(tmp_path)):
+            with suppress(IRError, pl.exceptions.PolarsError):
+                call()
+    never = {
+        (name, function)
+        for name, function, start, end in advice_places()
+        if not name.startswith(OF_SPARK) and not any(path == name and start <= line <= end for path, line in lines)
+    }
+    assert sorted(never) == sorted(NOT_FOLLOWED)
