@@ -7,12 +7,16 @@ advice is code that the caller can paste, or words where no code can be typed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Literal, NamedTuple
 
 import polars as pl
+
+#: What a frame of Spark does not have.
+OF_POLARS = re.compile(r"\b(?:pl|ir)\.")
 
 
 class Code(NamedTuple):
@@ -188,7 +192,11 @@ class Caller(NamedTuple):
         if not isinstance(fix.code, Code) or self.kind == "shell":
             return None
         own = {"pandas": fix.code.pandas, "spark": fix.code.spark}.get(self.kind)
+        if own is None and self.kind == "spark" and OF_POLARS.search(fix.code.polars):
+            return None
         code = fix.code.polars if own is None else own
+        if not code:
+            return None
         # Of `new or old` it is the code for one.
         return code.replace("per_query", self.name("per_query").partition(" ")[0])
 

@@ -97,7 +97,7 @@ class InputTypeError(IRError):
         got = f"{type(value).__name__}: {value!r:.80}"
         fix = None
         if isinstance(value, str):
-            fix = Fix(f"Write ids in a list, [{value!r:.40}]; read a file first", Code(f"ir.read_run({value!r:.80})"))
+            fix = Fix("Write ids in a list", Code(f"[{value!r:.80}]"))
         elif isinstance(value, (list, tuple)) and value and isinstance(value[0], (str, int)):
             fix = Fix("Name the query", Code(f"{{'q1': {role}}}"))
         elif isinstance(value, (list, tuple)) and value and isinstance(value[0], (list, tuple)):

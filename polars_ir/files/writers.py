@@ -33,7 +33,7 @@ from polars_ir.language.options import Option, Value, one_of, or_none, public
 LONGEST_NAME = 255
 
 #: A path that gives each system a file.
-EACH = "runs/{run}.run"
+EACH = "{run}.run"
 
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 

@@ -1,6 +1,11 @@
-"""Every place of the package that makes an advice: it is provoked, followed as it is printed, and the result is right."""
+"""Every place of the package that makes an advice: it is provoked and followed as printed, and the result is right."""
 
+# ruff: noqa: ARG005, S102, S307  # what a message says is run as a user pastes it
+
+import ast
 import datetime as dt
+import io
+import os
 import runpy
 import warnings
 from collections.abc import Callable, Iterator
@@ -15,7 +20,8 @@ import pytest
 from callers import advice_places, noting_advice
 
 import polars_ir as ir
-from polars_ir.errors import Code, IRError, IRWarning, Setting
+from polars_ir.errors import IRError, IRWarning, Setting
+from polars_ir.namespace import warn_of_another
 
 POLARS, PANDAS, PLAN = pl.DataFrame, pd.DataFrame, pl.LazyFrame
 QRELS = {"q1": {"a": 1}, "q2": {"b": 1}}
@@ -122,10 +128,14 @@ CASES = {
     ),
     "a column with a meaning in plans": of_run(POLARS(ranked()).with_columns(pl.lit(1).alias("*"))),
     "a path in the place of a frame": of_value(
-        lambda per_query: ir.mean(per_query), "pl.read_parquet", lambda code, **_: code.partition("(")[0],
+        ir.mean,
+        "pl.read_parquet",
+        lambda code, **_: code.partition("(")[0],
         per_query=Path("a.parquet"),
     ),
-    "columns of one name": of_run(pd.DataFrame([["q1", "a", 1.0, 2.0]], columns=["qid", "docno", "score", "score"]), 1.0, {"q1": ["a"]}),
+    "columns of one name": of_run(
+        pd.DataFrame([["q1", "a", 1.0, 2.0]], columns=["qid", "docno", "score", "score"]), 1.0, {"q1": ["a"]}
+    ),
     "a Series without a name of its index": Case(
         lambda qrels: rr(POLARS({"query_id": ["q1"], "doc_id": ["a"], "score": [1.0]}), qrels),
         {"qrels": pd.Series([1], index=pd.MultiIndex.from_tuples([("q1", "a")]))},
@@ -147,7 +157,7 @@ CASES = {
         {"per_query": POLARS(ranked()), "run": POLARS(ranked()), "qrels": QRELS},
         0.75,
     ),
-    "means in the place of figures": of_figures(lambda per_query: ir.mean(per_query), None, POLARS({"RR": [0.5]})),
+    "means in the place of figures": of_figures(ir.mean, None, POLARS({"RR": [0.5]})),
     "grades in words": Case(
         lambda run, qrels: ir.evaluate(run, qrels, "RR").item(0, 1),
         {"run": {"q": ["x", "a"]}, "qrels": POLARS({"query_id": ["q", "q"], "doc_id": ["a", "x"], "rel": ["1", "no"]})},
@@ -157,7 +167,9 @@ CASES = {
         rr,
         {
             "run": {"q": ["a"]},
-            "qrels": POLARS({"query_id": ["q"] * 30, "doc_id": list(map(str, range(30))), "rel": [f"w{i}" for i in range(30)]}),
+            "qrels": POLARS(
+                {"query_id": ["q"] * 30, "doc_id": list(map(str, range(30))), "rel": [f"w{i}" for i in range(30)]}
+            ),
         },
         None,
     ),
@@ -180,14 +192,14 @@ CASES = {
         lambda run, qrels: rr(run, qrels, by="day"),
         {
             "run": POLARS(ranked(day=["2026-01-01"] * 3)),
-            "qrels": POLARS({"query_id": ["q1", "q2"], "doc_id": ["a", "b"], "relevance": 1, "day": ["2026-01-01"] * 2}).with_columns(
-                pl.col("day").str.to_date()
-            ),
+            "qrels": POLARS(
+                {"query_id": ["q1", "q2"], "doc_id": ["a", "b"], "relevance": 1, "day": ["2026-01-01"] * 2}
+            ).with_columns(pl.col("day").str.to_date()),
         },
         0.75,
     ),
     "judgments of another kind": of_value(
-        lambda run, qrels: rr(run, qrels),
+        rr,
         True,
         lambda code, **_: eval(code).height > 0,
         run=POLARS(ranked()),
@@ -231,12 +243,16 @@ CASES = {
         lambda run, qrels: first(ir.evaluate(run, qrels, "alpha_nDCG"), "alpha_nDCG"),
         {
             "run": PLAN(ranked()),
-            "qrels": PLAN({"query_id": ["q1", "q2"], "subtopic": ["1", "1"], "doc_id": ["x", "b"], "relevance": [1, 1]}),
+            "qrels": PLAN(
+                {"query_id": ["q1", "q2"], "subtopic": ["1", "1"], "doc_id": ["x", "b"], "relevance": [1, 1]}
+            ),
         },
         1.0,
     ),
     "a budget among orders of ties": Case(
-        lambda run, qrels, **taken: first(ir.evaluate(run, qrels, "P(budget=10)", **({"ties": "best"} | taken)), "P(budget=10)"),
+        lambda run, qrels, **taken: first(
+            ir.evaluate(run, qrels, "P(budget=10)", **({"ties": "best"} | taken)), "P(budget=10)"
+        ),
         {"run": POLARS(ranked(tokens=[5, 5, 5])), "qrels": QRELS},
         0.5,
     ),
@@ -245,7 +261,10 @@ CASES = {
     ),
     "a column of both tables": Case(
         lambda run, qrels: ir.evaluate(run, qrels, pl.col("n").sum().alias("mine")).height,
-        {"run": POLARS(ranked(n=[1, 2, 3])), "qrels": POLARS({"query_id": ["q1"], "doc_id": ["a"], "relevance": [1], "n": [4]})},
+        {
+            "run": POLARS(ranked(n=[1, 2, 3])),
+            "qrels": POLARS({"query_id": ["q1"], "doc_id": ["a"], "relevance": [1], "n": [4]}),
+        },
         1,
     ),
     "scores that Float64 can not hold": of_value(
@@ -263,13 +282,17 @@ CASES = {
         lambda frame: ir.from_lists(frame)[0]["doc_id"].to_list(),
         {
             "frame": POLARS(
-                {"query_id": ["q"], "retrieved": [[{"id": ["l", "D"], "kwargs": {"id": "a", "m": 1}}]], "relevant": [["a"]]}
+                {
+                    "query_id": ["q"],
+                    "retrieved": [[{"id": ["l", "D"], "kwargs": {"id": "a", "m": 1}}]],
+                    "relevant": [["a"]],
+                }
             )
         },
         ["a"],
     ),
     "objects whose ids are lists": Case(
-        lambda frame: ir.from_lists(frame),
+        ir.from_lists,
         {"frame": POLARS({"query_id": ["q"], "retrieved": [[{"id": ["l", "D"]}]], "relevant": [["a"]]})},
         None,
     ),
@@ -312,25 +335,36 @@ CASES = {
     "a measure without a name in SQL": of_value(
         lambda run: ir.evaluate(run, QRELS, ir.ndcg(gains=pl.col("score")), names="sql"),
         True,
-        lambda code, run: "mine" in ir.evaluate(run, QRELS, eval(f"ir.ndcg(gains=pl.col('score')){code}", {"ir": ir, "pl": pl}), names="sql").columns,
+        lambda code, run: (
+            "mine"
+            in ir.evaluate(
+                run, QRELS, eval(f"ir.ndcg(gains=pl.col('score')){code}", {"ir": ir, "pl": pl}), names="sql"
+            ).columns
+        ),
         run=POLARS(ranked()),
     ),
     "a stretch for each query": Case(
         lambda per_query, **taken: ir.drift(per_query, "day", **taken).height > 0,
         {
-            "per_query": POLARS({"query_id": [f"q{i}" for i in range(60)], "RR": [i % 2 * 1.0 for i in range(60)]}).with_columns(
-                day=pl.date_range(pl.date(2026, 1, 1), pl.date(2026, 3, 1), eager=True)
-            )
+            "per_query": POLARS(
+                {"query_id": [f"q{i}" for i in range(60)], "RR": [i % 2 * 1.0 for i in range(60)]}
+            ).with_columns(day=pl.date_range(pl.date(2026, 1, 1), pl.date(2026, 3, 1), eager=True))
         },
         True,
     ),
     "texts in another order than their numbers": Case(
         lambda per_query: ir.drift(per_query, "v", min_queries=2),
-        {"per_query": POLARS({"query_id": list("abcdef"), "RR": [0.0, 1, 0, 1, 0, 1], "v": ["v9", "v9", "v10", "v10", "v11", "v11"]})},
+        {
+            "per_query": POLARS(
+                {"query_id": list("abcdef"), "RR": [0.0, 1, 0, 1, 0, 1], "v": ["v9", "v9", "v10", "v10", "v11", "v11"]}
+            )
+        },
         None,
     ),
     "new figures of several systems": Case(
-        lambda new, old: ir.gate(new, old, "RR").height, {"new": POLARS(figures()), "old": POLARS(figures()).filter(run="a").drop("run")}, 1
+        lambda new, old: ir.gate(new, old, "RR").height,
+        {"new": POLARS(figures()), "old": POLARS(figures()).filter(run="a").drop("run")},
+        1,
     ),
     "a gate of three systems": Case(
         lambda new, **taken: sorted(ir.gate(new, measures="RR", baseline="a", **taken)["run"]),
@@ -338,12 +372,14 @@ CASES = {
         ["b", "c"],
     ),
     "figures without provenance": Case(
-        lambda per_query, run, qrels, **taken: ir.provenance(ir.evaluate(run, qrels, "RR", **taken) if taken else per_query)["measures"],
+        lambda per_query, run, qrels, **taken: ir.provenance(
+            ir.evaluate(run, qrels, "RR", **taken) if taken else per_query
+        )["measures"],
         {"per_query": POLARS(figures()), "run": POLARS(ranked()), "qrels": QRELS},
         {"RR": "RR"},
     ),
     "a provenance that evaluate did not write": of_value(
-        lambda per_query: ir.provenance(per_query),
+        ir.provenance,
         ["run", "query_id", "RR", "source"],
         lambda code, per_query: eval(f"per_query{code}").columns,
         per_query=POLARS(figures(provenance=["mine"] * 4)),
@@ -377,7 +413,10 @@ CASES = {
     ),
     "slices by ids of another type": Case(
         lambda per_query, by: ir.mean(per_query, by=by).height,
-        {"per_query": POLARS({"query_id": ["1", "2"], "RR": [0.5, 1.0]}), "by": POLARS({"query_id": [1, 2], "slice": ["x", "y"]})},
+        {
+            "per_query": POLARS({"query_id": ["1", "2"], "RR": [0.5, 1.0]}),
+            "by": POLARS({"query_id": [1, 2], "slice": ["x", "y"]}),
+        },
         2,
     ),
     "a micro average without its counts": of_value(
@@ -389,7 +428,10 @@ CASES = {
         qrels=QRELS,
     ),
     "a name that loses its mean": Case(
-        lambda per_query: first(ir.mean(per_query), "gmap" if "gmap" in per_query.columns else "GMAP" if "GMAP" in per_query.columns else per_query.columns[1]),
+        lambda per_query: first(
+            ir.mean(per_query),
+            "gmap" if "gmap" in per_query.columns else "GMAP" if "GMAP" in per_query.columns else per_query.columns[1],
+        ),
         {"per_query": POLARS({"query_id": ["q1", "q2"], "gmap_x": [0.25, 1.0]})},
         0.5,
     ),
@@ -400,24 +442,38 @@ CASES = {
     ),
     "figures of a null system": Case(
         lambda per_query: ir.compare(per_query, systems="night").height,
-        {"per_query": POLARS({"query_id": ["q1", "q2"] * 3, "night": ["1", "1", "2", "2", None, None], "RR": [0.0, 0.5, 1.0, 0.5, 0.0, 1.0]})},
+        {
+            "per_query": POLARS(
+                {
+                    "query_id": ["q1", "q2"] * 3,
+                    "night": ["1", "1", "2", "2", None, None],
+                    "RR": [0.0, 0.5, 1.0, 0.5, 0.0, 1.0],
+                }
+            )
+        },
         1,
     ),
     "a table for names of measures": of_value(
-        lambda per_query, other: ir.compare(per_query, other),
+        lambda per_query, other: ir.compare(per_query, measures=other),
         1,
         lambda code, per_query, other: eval(code).height,
         per_query=POLARS(figures()).filter(run="a").drop("run"),
         other=POLARS(figures()).filter(run="b").drop("run"),
     ),
     "numbers that are no measures": of_figures(
-        lambda per_query: ir.mean(per_query).columns, ["RR"], POLARS({"query_id": ["q1", "q2"], "RR": [0.5, 1.0], "year": [1999, 2001]})
+        lambda per_query: ir.mean(per_query).columns,
+        ["RR"],
+        POLARS({"query_id": ["q1", "q2"], "RR": [0.5, 1.0], "year": [1999, 2001]}),
     ),
     "an unknown range": Case(
-        lambda per_query, **taken: ir.gate(per_query, per_query, "mine", interval="bounded", max_drop=0.9, **taken).height,
+        lambda per_query, **taken: (
+            ir.gate(per_query, per_query, "mine", interval="bounded", max_drop=0.9, **taken).height
+        ),
         {"per_query": POLARS({"query_id": ["q1", "q2"], "mine": [0.5, 1.0]})},
         1,
-        lambda code, per_query: ir.gate(per_query, per_query, "mine", interval="bounded", max_drop=0.9, **eval(f"dict({code})")).height,
+        lambda code, per_query: (
+            ir.gate(per_query, per_query, "mine", interval="bounded", max_drop=0.9, **eval(f"dict({code})")).height
+        ),
     ),
     "slices that share no query": of_value(
         lambda per_query: ir.worst_slices(per_query, "night"),
@@ -442,7 +498,12 @@ CASES = {
     ),
     "days in one ranking": Case(
         lambda run, qrels, **taken: ir.evaluate(run, qrels, "RR", **taken).height,
-        {"run": POLARS(ranked()).with_columns(date=pl.Series(["2026-01-01", "2026-01-02", "2026-01-01"]).str.to_date()), "qrels": QRELS},
+        {
+            "run": POLARS(ranked()).with_columns(
+                date=pl.Series(["2026-01-01", "2026-01-02", "2026-01-01"]).str.to_date()
+            ),
+            "qrels": QRELS,
+        },
         4,
     ),
     "excluded documents of days": Case(
@@ -451,7 +512,9 @@ CASES = {
         True,
     ),
     "an update of figures without provenance": Case(
-        lambda stored, run, qrels, **taken: ir.update(ir.evaluate(run, qrels, "RR", **taken) if taken else stored, run, qrels, "RR").height,
+        lambda stored, run, qrels, **taken: (
+            ir.update(ir.evaluate(run, qrels, "RR", **taken) if taken else stored, run, qrels, "RR").height
+        ),
         {"stored": STORED.select("query_id", "RR"), "run": POLARS(ranked()), "qrels": QRELS},
         2,
     ),
@@ -470,7 +533,10 @@ CASES = {
     ),
     "days that no judgment has": Case(
         lambda run, qrels: ir.evaluate(run, qrels, "RR", by="day").height,
-        {"run": DAYS, "qrels": POLARS({"day": [1, 1], "query_id": ["q1", "q2"], "doc_id": ["a", "b"], "relevance": [1, 1]})},
+        {
+            "run": DAYS,
+            "qrels": POLARS({"day": [1, 1], "query_id": ["q1", "q2"], "doc_id": ["a", "b"], "relevance": [1, 1]}),
+        },
         4,
     ),
     "few queries answered": Case(
@@ -478,7 +544,9 @@ CASES = {
         {"run": {"q1": ["a"]}, "qrels": {f"q{i}": ["a"] for i in range(1, 6)}},
         1.0,
     ),
-    "tables in each other's place": Case(rr, {"run": {"q": {"a": 5, "b": 3}}, "qrels": {"q": {"a": 14, "b": 12}}}, None),
+    "tables in each other's place": Case(
+        rr, {"run": {"q": {"a": 5, "b": 3}}, "qrels": {"q": {"a": 14, "b": 12}}}, None
+    ),
     "ranks against scores": Case(rr, {"run": POLARS(ranked(rank=[2, 1, 1])), "qrels": QRELS}, None),
     "gains beyond any number": Case(
         lambda run, qrels: ir.evaluate(run, qrels, "DCG(dcg='exp-log2')"),
@@ -512,10 +580,244 @@ CASES = {
     ),
     "a split by texts": Case(
         lambda log: [part.height for part in ir.split(log, "time", share=0.2)],
-        {"log": POLARS({"user_id": list("uvvwu"), "item_id": list("abbab"), "time": [f"2026-01-0{day}" for day in range(1, 6)]})},
+        {
+            "log": POLARS(
+                {"user_id": list("uvvwu"), "item_id": list("abbab"), "time": [f"2026-01-0{day}" for day in range(1, 6)]}
+            )
+        },
         [4, 1],
     ),
-}  # fmt: skip
+    "an id in the place of documents": of_value(
+        lambda run: rr(run, QRELS), 0.5, lambda code, run: rr({"q1": eval(code)}, QRELS), run={"q1": "a"}
+    ),
+    "systems by a column of a plan": of_figures(
+        lambda per_query: ir.compare(per_query, systems="night").height,
+        1,
+        PLAN({"query_id": ["q1", "q2"] * 2, "night": ["x", "x", "y", "y"], "RR": [0.5, 1.0, 1.0, 1.0]}),
+    ),
+    "subtopics that a table lacks": of_value(
+        lambda run, qrels: ir.evaluate(run, qrels, "alpha_nDCG@10"),
+        "ir.read_qrels('qrels.txt', format='subtopics')",
+        lambda code, **_: code,
+        run=POLARS(ranked()),
+        qrels=POLARS({"query_id": ["q1"], "doc_id": ["a"], "relevance": [1]}),
+    ),
+    "an open file that is scanned": of_value(
+        lambda file: ir.scan_run(source=file),
+        3,
+        lambda code, file: eval(code, {"ir": ir, "file": file}).height,
+        file=io.BytesIO(b"q1 Q0 x 1 2 t\nq1 Q0 a 2 1 t\nq2 Q0 b 1 1 t\n"),
+    ),
+    "a URL where none is allowed": of_value(
+        lambda url: ir.read_run(url, remote=False), "remote=True", lambda code, **_: code, url="https://a.org/a.run"
+    ),
+    "one list in a row": of_run(POLARS({"query_id": ["q1", "q2"], "retrieved": [["x", "a"], ["b"]]})),
+    "ids that are objects": of_run(
+        POLARS(ranked()).with_columns(doc_id=pl.Series([ast.Name("x"), Path("a"), Path("b")], dtype=pl.Object)),
+    ),
+    "judgments without a run's scores": of_value(
+        lambda run: rr(run, QRELS),
+        0.75,
+        lambda code, run: eval(code.replace("'nDCG@10', 'AP'", "'RR'"), {"run": POLARS(ranked()), "qrels": QRELS})[
+            "RR"
+        ].mean(),
+        run=POLARS({"query_id": ["q1"], "doc_id": ["a"], "grade": [1]}),
+    ),
+    "a run with neither documents nor scores": of_value(
+        lambda run: rr(run, QRELS),
+        ["query_id"],
+        lambda code, run: eval(code).columns,
+        run=POLARS({"question": ["q1", "q2"]}),
+    ),
+    "a table of Dask": of_run(
+        type("DataFrame", (), {"__module__": "dask.dataframe", "compute": lambda _: POLARS(ranked())})()
+    ),
+    "splits of Hugging Face": of_run(
+        type("DatasetDict", (dict,), {"__module__": "datasets.dataset_dict"})(
+            test=type(
+                "Dataset", (), {"__module__": "datasets.arrow_dataset", "to_polars": lambda _: POLARS(ranked())}
+            )()
+        )
+    ),
+    "documents of two models": of_run(
+        POLARS({name: values * 2 for name, values in ranked().items()} | {"model": ["m"] * 3 + ["n"] * 3})
+    ),
+    "figures that are there twice": of_figures(
+        lambda per_query: first(ir.compare(per_query), "difference"),
+        0.25,
+        pl.concat([POLARS(figures()), POLARS(figures())]),
+    ),
+    "objects in the place of a list": Case(
+        lambda frame: rr(*ir.from_lists(frame)),
+        {
+            "frame": POLARS({"query_id": ["q"], "relevant": [["a"]]}).with_columns(
+                retrieved=pl.Series([("x", "a")], dtype=pl.Object)
+            )
+        },
+        0.5,
+    ),
+    "lists that were cut short": Case(
+        ir.from_lists,
+        {"frame": POLARS({"query_id": ["q"], "retrieved": ["['a' 'b' ... 'z']"], "relevant": [["a"]]})},
+        None,
+    ),
+    "lists that nothing reads": Case(
+        ir.from_lists,
+        {"frame": POLARS({"query_id": ["q"], "retrieved": ["[a; b"], "relevant": [["a"]]})},
+        None,
+    ),
+    "lists of calls": of_value(
+        ir.from_lists,
+        ["x", "a"],
+        lambda code, frame: [exec(code, known := {"frame": frame, "pl": pl, "ir": ir}), ir.merge_calls(known["run"])][
+            1
+        ]["doc_id"].to_list(),
+        frame=POLARS({"query_id": ["q"], "retrieved": [[["x"], ["a"]]], "relevant": [["a"]]}),
+    ),
+    "a log of an unknown format": of_value(
+        lambda frame: ir.read_log(source=frame),
+        0.5,
+        lambda code, frame: rr(*eval(code)[:2]),
+        frame=POLARS({"qid": ["q"], "things": [["x", "a"]], "bb_gold": [["a"]]}),
+    ),
+    "another package's namespace": of_value(
+        lambda run, qrels: warn_of_another("pandas"),
+        0.75,
+        lambda code, run, qrels: eval(code.replace("...", "'RR'"))["RR"].mean(),
+        run=POLARS(ranked()),
+        qrels=QRELS,
+    ),
+    "confidence in words": Case(
+        lambda per_query, confidence: ir.abstention(per_query, confidence).height,
+        {
+            "per_query": POLARS({"query_id": [f"q{i}" for i in range(20)], "RR": [i % 2 * 1.0 for i in range(20)]}),
+            "confidence": POLARS(
+                {"query_id": [f"q{i}" for i in range(20)], "sure": list(range(20)), "word": ["x"] * 20}
+            ),
+        },
+        1,
+    ),
+    "queries judged in two ways": of_value(
+        lambda per_query: ir.drift(per_query, "night", min_queries=2),
+        "ir.update",
+        lambda code, **_: code,
+        per_query=pl.concat(
+            [
+                STORED.with_columns(night=pl.lit("x")),
+                ir.evaluate(POLARS(ranked()), {**QRELS, "q1": {"x": 1}}, "RR", provenance=True).with_columns(
+                    night=pl.lit("y")
+                ),
+            ]
+        ),
+    ),
+    "a slice without a value": Case(
+        lambda per_query, by: ir.mean(per_query, by=by),
+        {"per_query": POLARS(figures()), "by": POLARS({"query_id": ["q1", "q2"], "slice": ["x", None]})},
+        None,
+    ),
+    "a measure in percent": of_value(
+        lambda per_query: ir.gate(per_query, per_query, "nDCG@10", interval="bounded", max_drop=0.9),
+        1,
+        lambda code, per_query: (
+            ir.gate(per_query, per_query, "nDCG@10", interval="bounded", max_drop=50, **eval(f"dict({code})")).height
+        ),
+        per_query=POLARS({"query_id": ["q1", "q2"], "nDCG@10": [50.0, 70.0]}),
+    ),
+    "a runid of two words": Case(
+        lambda per_query, tag="my run": ir.write_trec_eval(per_query, os.devnull, tag=tag),
+        {"per_query": POLARS(figures()).filter(run="a")},
+        None,
+    ),
+    "a measure that is no field": Case(
+        lambda per_query: ir.write_trec_eval(per_query, os.devnull),
+        {"per_query": POLARS({"query_id": ["q1"], "my own": [0.5]})},
+        None,
+    ),
+}
+
+TWO_TAGS = b"q1 Q0 x 1 2 t\nq1 Q0 a 2 1 t\nq1 Q0 a 1 2 u\n"
+
+#: What is written and read: the files there are, the call, and what comes of the advice.
+FILES: dict[str, tuple[dict[str, bytes], Callable[[], Any], Callable[[str], Any], Any]] = {
+    "several tags": (
+        {"a.run": TWO_TAGS},
+        lambda: ir.read_run("a.run"),
+        lambda code: ir.evaluate(eval(code), {"q1": ["a"]}, "RR")["RR"].to_list(),
+        [0.5, 1.0],
+    ),
+    "several systems in a file": (
+        {},
+        lambda: ir.write_run(TWO, "a.run"),
+        lambda code: [eval(f"ir.write_run(TWO, {code})"), sorted(map(str, Path().glob("*.run")))][1],
+        ["a.run", "b.run"],
+    ),
+    "a system that is no name of a file": (
+        {},
+        lambda: ir.write_run(POLARS(ranked(run=["a/b"] * 3)), "{run}.run"),
+        lambda code: [
+            ir.write_run(eval(code, {"run": POLARS(ranked(run=["a/b"] * 3)), "pl": pl}), "{run}.run"),
+            sorted(map(str, Path().glob("*.run"))),
+        ][1],
+        ["a-b.run"],
+    ),
+    "an open file that is written": (
+        {},
+        lambda: ir.write_run(POLARS(ranked()), io.BytesIO()),
+        lambda code: [
+            eval(code, {"frame": POLARS(ranked()), "file": (file := io.BytesIO())}),
+            file.seek(0),
+            rr(pl.read_parquet(file), QRELS),
+        ][2],
+        0.75,
+    ),
+    "a URL that is written": ({}, lambda: ir.write_run(POLARS(ranked()), "https://a.org/a.run"), None, None),
+    "files of several columns": (
+        {"a.csv": b"query_id,doc_id,score\nq,d,1\n", "b.csv": b"query_id,doc_id,score,n\nq,e,1,2\n"},
+        lambda: ir.read_run(["a.csv", "b.csv"]),
+        lambda code: eval(code.replace("...", "ir.read_run('a.csv'), ir.read_run('b.csv')")).height,
+        2,
+    ),
+    "lists in a table": (
+        {"a.csv": b'query_id,retrieved,relevant\nq,"[""x"", ""a""]","[""a""]"\n'},
+        lambda: ir.read_run("a.csv"),
+        lambda code: [exec(code, known := {"pl": pl, "ir": ir}), rr(known["run"], known["qrels"])][1],
+        0.5,
+    ),
+    "scans of several types": (
+        {},
+        lambda: ir.compare(pl.scan_parquet(["a.parquet", "b.parquet"])).collect(),
+        lambda code: ir.compare(eval(code, {"pl": pl, "files": ["a.parquet", "b.parquet"]})).collect().height,
+        1,
+    ),
+    "a table without metadata": ({"a.csv": b"query_id,RR\nq,1\n"}, lambda: ir.provenance("a.csv"), None, None),
+}
+
+
+def written(files: dict[str, bytes]) -> None:
+    """The files of a case, and two of tables."""
+    for name, content in files.items():
+        Path(name).write_bytes(content)
+    rows = POLARS(figures(RR=[0, 1, 1, 1]))
+    rows.filter(run="a").cast({"RR": pl.Float64}).write_parquet("a.parquet")
+    rows.filter(run="b").write_parquet("b.parquet")
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.whole("one advice of many", quick=3)
+def test_what_is_advised_of_files_gives_the_right_result(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files, call, take, right = FILES[name]
+    written(files)
+    message = message_of(call)
+    assert message is not None
+    assert message.fix is not None
+    code = (
+        message.caller.setting(message.fix.code)
+        if isinstance(message.fix.code, Setting)
+        else message.caller.code(message.fix)
+    )
+    assert (code is None) == (take is None)
+    assert take is None or take(code) == right
 
 
 def message_of(call: Callable[[], Any]) -> IRError | IRWarning | None:
@@ -538,7 +840,7 @@ def followed(case: Case) -> Any:
     if isinstance(message.fix.code, Setting):
         typed = message.caller.setting(message.fix.code)
         assert f": {typed}." in str(message)
-        return case.call(**case.tables, **eval(f"dict({typed})"))  # noqa: S307  # as it is typed
+        return case.call(**case.tables, **eval(f"dict({typed})"))  # as it is typed
     code = message.caller.code(message.fix)
     if code is None:
         return None
@@ -548,12 +850,13 @@ def followed(case: Case) -> Any:
     known = {"pl": pl, "pd": pd, "ir": ir, **case.tables}
     table = message.about if message.about in case.tables else next(iter(case.tables))
     table = next((name for name in case.tables if code.startswith((f"{name}.", f"{name}["))), table)
-    exec(code if " = " in code.partition("(")[0] else f"{table} = {code}", known)  # noqa: S102  # as it is pasted
+    exec(code if " = " in code.partition("(")[0] else f"{table} = {code}", known)  # as it is pasted
     assert message_of(lambda: case.call(**{name: known[name] for name in case.tables})) is None
     return case.call(**{name: known[name] for name in case.tables})
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.filterwarnings("ignore::polars.exceptions.PolarsInefficientMapWarning")
 @pytest.mark.whole("one advice of many", quick=10)
 def test_what_is_advised_gives_the_right_result(name):
     case = CASES[name]
@@ -570,7 +873,9 @@ NOT_FOLLOWED: set[tuple[str, str]] = set()
 def cases_elsewhere(folder: Path) -> Iterator[Callable[[], Any]]:
     """The calls of other tables of cases that are followed, by Polars."""
     own = Path(__file__).parent
-    others = {name: runpy.run_path(str(own / f"test_{name}.py")) for name in ("followed", "callers", "callers_of_files")}
+    others = {
+        name: runpy.run_path(str(own / f"test_{name}.py")) for name in ("followed", "callers", "callers_of_files")
+    }
     others |= {name: runpy.run_path(str(own / f"test_{name}.py")) for name in ("callers_of_fusion", "callers_of_plots")}
     for case in others["followed"]["FOLLOWED"].values():
         for kind in case.kinds:
@@ -590,12 +895,22 @@ def cases_elsewhere(folder: Path) -> Iterator[Callable[[], Any]]:
         yield partial(wrong.call, of_fusion["of_library"](wrong.tables, "polars"))
 
 
+def _with_files(files: dict[str, bytes], call: Callable[[], Any]) -> None:
+    written(files)
+    call()
+
+
 @pytest.mark.whole("all cases of advice again")
 def test_every_advice_is_followed(monkeypatch, tmp_path):
     """Whoever adds an advice adds a case that follows it."""
     with noting_advice(monkeypatch) as lines, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for call in (*(partial(case.call, **case.tables) for case in CASES.values()), *cases_elsewhere(tmp_path)):
+        monkeypatch.chdir(tmp_path)
+        of_files = []
+        for files, call, *_ in FILES.values():
+            of_files.append(partial(_with_files, files, call))
+        of_tables = (partial(case.call, **case.tables) for case in CASES.values())
+        for call in (*of_tables, *of_files, *cases_elsewhere(tmp_path)):
             with suppress(IRError, pl.exceptions.PolarsError):
                 call()
     never = {
