@@ -233,7 +233,9 @@ def _vectors(items: CanonicalFrame, of: str) -> pl.LazyFrame:
 def _as_arrays(items: CanonicalFrame, of: str) -> tuple[CanonicalFrame, int]:
     """The items with lists of numbers as arrays, and their length; an error for several, or where it is not known."""
     if not items.eager:
-        fix = Fix("Say how long the vectors are", Code(f"items.with_columns(pl.col({of!r}).list.to_array(64))"))
+        fix = Fix(
+            "Say how long the vectors are, such as", Code(f"items.with_columns(pl.col({of!r}).list.to_array(64))")
+        )
         raise DtypeError.of_column("items", of, "an Array where items is a LazyFrame", items.dtypes[of], fix)
     length = pl.col(of).list.len()
     rule = Rule(

@@ -147,7 +147,7 @@ def _parsing(name: str, texts: pl.Series) -> Fix:
                     f"frame.with_columns(pl.Series({name!r}, map({called}, frame[{name!r}])))",
                     f"frame.assign(**{{{name!r}: frame[{name!r}].map({called})}})",
                 )
-                return Fix("Parse its texts", code)
+                return Fix(f"Parse its texts, after import {called.partition('.')[0]}", code)
     return Fix(f'{text!r:.80} is no list that can be read; write lists as JSON, such as \'["d1", "d2"]\'')
 
 

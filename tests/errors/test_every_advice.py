@@ -5,6 +5,7 @@
 import ast
 import datetime as dt
 import io
+import json
 import os
 import runpy
 import warnings
@@ -13,6 +14,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import pandas as pd
 import polars as pl
@@ -22,6 +24,7 @@ from callers import advice_places, noting_advice
 import polars_ir as ir
 from polars_ir.errors import IRError, IRWarning, Setting
 from polars_ir.namespace import warn_of_another
+from polars_ir.statistics import randomisation
 
 POLARS, PANDAS, PLAN = pl.DataFrame, pd.DataFrame, pl.LazyFrame
 QRELS = {"q1": {"a": 1}, "q2": {"b": 1}}
@@ -85,6 +88,13 @@ def long_form(frame: Any, **others: Any) -> dict[str, Any]:
 STORED = ir.evaluate(POLARS(ranked()), QRELS, "RR", provenance=True)
 TWO = {"a": POLARS(ranked()), "b": POLARS(ranked(score=[1.0, 2.0, 1.0]))}
 DAYS = POLARS(ranked(day=[1, 2, 1]))
+
+
+def slow_draws(per_query: Any) -> Any:
+    """A comparison whose draws are shown, and said to take long."""
+    with mock.patch.multiple(randomisation, SHOWING=0.0, LONG=-1.0):
+        return ir.compare(per_query, resamples=20_000, test="randomisation")
+
 
 CASES = {
     "a text in the place of a run": of_value(
@@ -723,6 +733,82 @@ CASES = {
         ),
         per_query=POLARS({"query_id": ["q1", "q2"], "nDCG@10": [50.0, 70.0]}),
     ),
+    "items by a number": Case(
+        lambda run, items: ir.evaluate(run, "ILD(of='year')@5", items=items),
+        {"run": POLARS(ranked()), "items": POLARS({"doc_id": ["x", "a"], "year": [1.5, 2.5]})},
+        None,
+    ),
+    "vectors of a plan": Case(
+        lambda run, items: first(ir.evaluate(run, "ILD(of='vector')@5", items=items), "ILD(of='vector')@5"),
+        {
+            "run": PLAN(ranked()),
+            "items": PLAN(
+                {"doc_id": ["x", "a", "b"], "vector": [[0.0] * 63 + [1.0], [1.0] + [0.0] * 63] * 1 + [[1.0] * 64]}
+            ),
+        },
+        1.0,
+    ),
+    "a measure of items without items": of_value(
+        lambda run, items: ir.evaluate(run, "ILD(of='genre')@5"),
+        1.0,
+        lambda code, run, items: first(eval(code), "ILD(of='genre')@5"),
+        run=POLARS(ranked()),
+        items=POLARS({"doc_id": ["x", "a", "b"], "genre": ["u", "v", "u"]}),
+    ),
+    "a history of nobody": Case(
+        lambda run, history: ir.evaluate(run, "Novelty@5", history=history),
+        {"run": POLARS(ranked()), "history": POLARS(ranked()).clear()},
+        None,
+    ),
+    "weights in an order of a plan": of_value(
+        lambda runs: ir.fuse(runs, weights=[2, 1]),
+        3,
+        lambda code, runs: ir.fuse(runs, **eval(f"dict({code})")).collect().height,
+        runs=PLAN({name: values * 2 for name, values in ranked().items()} | {"run": ["bm25"] * 3 + ["dense"] * 3}),
+    ),
+    "objects of a log without ids": Case(
+        lambda frame, **taken: rr(*ir.read_log(frame, **taken)[:2]),
+        {
+            "frame": POLARS(
+                {
+                    "query_id": ["q"],
+                    "retrieved": [[{"n": 1.5, "url": "x"}, {"n": 1.0, "url": "a"}]],
+                    "relevant": [["a"]],
+                }
+            )
+        },
+        0.5,
+    ),
+    "calls in a log": Case(
+        lambda frame, **taken: ir.read_log(frame, **taken)[0]["step"].unique().sort().to_list(),
+        {
+            "frame": POLARS(
+                {"query_id": ["q", "q"], "call": [1, 2], "retrieved": [["x"], ["a"]], "relevant": [["a"]] * 2}
+            )
+        },
+        [1, 2],
+    ),
+    "lists as JSON writes them": Case(
+        lambda frame: rr(*ir.from_lists(frame)),
+        {"frame": POLARS({"query_id": ["q"], "retrieved": ['["x", "a\\"b"]'], "relevant": [['a"b']]})},
+        0.5,
+    ),
+    "draws of minutes": Case(
+        slow_draws,
+        {
+            "per_query": POLARS(
+                {
+                    "run": ["a"] * 50 + ["b"] * 50,
+                    "query_id": [f"q{number}" for number in range(50)] * 2,
+                    "RR": [1 / (1 + number * 7 % 50) for number in range(100)],
+                }
+            )
+        },
+        None,
+    ),
+    "a table wider than a page": Case(
+        partial(ir.table, format="latex"), {"per_query": POLARS(figures(run=["a" * 200] * 2 + ["b"] * 2))}, None
+    ),
     "a runid of two words": Case(
         lambda per_query, tag="my run": ir.write_trec_eval(per_query, os.devnull, tag=tag),
         {"per_query": POLARS(figures()).filter(run="a")},
@@ -847,7 +933,7 @@ def followed(case: Case) -> Any:
     assert f": {code}." in str(message)
     if case.take is not None:
         return case.take(code, **case.tables)
-    known = {"pl": pl, "pd": pd, "ir": ir, **case.tables}
+    known = {"pl": pl, "pd": pd, "ir": ir, "json": json, **case.tables}
     table = message.about if message.about in case.tables else next(iter(case.tables))
     table = next((name for name in case.tables if code.startswith((f"{name}.", f"{name}["))), table)
     exec(code if " = " in code.partition("(")[0] else f"{table} = {code}", known)  # as it is pasted
@@ -866,8 +952,8 @@ def test_what_is_advised_gives_the_right_result(name):
 #: Places that no case reaches: what is of Spark is followed there, what is made at import is no call.
 OF_SPARK = "spark/"
 
-#: Functions whose advice no case follows yet; one that a case follows must be taken out.
-NOT_FOLLOWED: set[tuple[str, str]] = set()
+#: A frame of Spark in another function than Spark's, which its own tests make.
+NOT_FOLLOWED = {("frames/kinds.py", "_on_a_cluster")}
 
 
 def cases_elsewhere(folder: Path) -> Iterator[Callable[[], Any]]:
