@@ -30,7 +30,7 @@ WEEKS = pl.DataFrame({"query_id": QUERIES, "week": [number % 3 for number in ran
 CALLS = {
     "abstention": (OF_ONE.with_columns(sure=pl.col("RR")), lambda frame: frame.abstention("sure")),
     "collapse": (RUN, lambda frame: frame.collapse(pl.col("doc_id").str.slice(0, 9))),
-    "compare": (PER_QUERY, lambda frame: frame.compare()),
+    "compare": (PER_QUERY, lambda frame: frame.compare(baseline="bm25")),
     "complementarity": (RUNS, lambda frame: frame.complementarity(QRELS)),
     "condense": (RUN, lambda frame: frame.condense(QRELS)),
     "confidence": (RUN, lambda frame: frame.confidence()),
