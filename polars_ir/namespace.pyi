@@ -296,6 +296,15 @@ class IRNamespace(Generic[_FrameT_co]):
         """The ranking of a query, with the contribution of each document to a measure."""
     def explain_plan(self, qrels: Any = None, measures: Measures = "nDCG@10", **options: Unpack[Evaluating]) -> Plan:
         """The strategy by which `evaluate` would rank the judged documents, and the reason for it."""
+    def exposure(
+        self,
+        measures: Measures | None = None,
+        *,
+        history: Any = None,
+        items: Any = None,
+        by: str | Sequence[str] | None = None,
+    ) -> _FrameT_co:
+        """The use of a catalogue by the lists of all users together: one row per system, whoever is judged."""
     def f_measure(
         self,
         qrels: Any = None,

@@ -43,6 +43,7 @@ CALLS = {
     "drift": (OF_ONE.join(WEEKS, on="query_id"), lambda frame: frame.drift("week")),
     "evaluate": (RUN, lambda frame: frame.evaluate(QRELS, "AP")),
     "explain": (RUN, lambda frame: frame.explain(QRELS, "nDCG@10", QUERIES[0])),
+    "exposure": (RUNS, lambda frame: frame.exposure("Entropy@10, Personalisation@10")),
     "fuse": (RUNS, lambda frame: frame.fuse()),
     "gate": (OLD, lambda frame: frame.gate(OLD.with_columns(RR=0.5), ["RR"])),
     "geo_risk": (PER_QUERY, lambda frame: frame.geo_risk()),

@@ -96,9 +96,7 @@ def test_what_tools_mean_different_measures_by_is_no_method():
 
 
 def test_a_measure_of_a_catalogue_says_why_it_is_no_method():
-    with pytest.raises(
-        AttributeError, match="'catalog_coverage' is a measure of a catalogue: it needs the items there are"
-    ):
+    with pytest.raises(AttributeError, match="'catalog_coverage' is of all users together: 'ItemCoverage'"):
         RUN.ir.catalog_coverage(k=10)
 
 

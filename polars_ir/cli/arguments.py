@@ -429,6 +429,8 @@ def validate(command: argparse.ArgumentParser) -> None:
     command.add_argument("--key", action="append", metavar="COLUMN", help=KEY)
     only = "a finding to look for, by its whole name, such as 'duplicates in the run'; repeat"
     command.add_argument("--only", action="append", metavar="FINDING", help=only)
+    history = "what the users of a recommender had before: count what leaks, cold users and items, and sampled lists"
+    command.add_argument("--history", metavar="FILE", help=history)
     fail_on = "the least severe finding that makes the status 1 (%(default)s)"
     command.add_argument("--fail-on", choices=SEVERITIES, default=SEVERITIES[-1], help=fail_on)
     add_limits(command)

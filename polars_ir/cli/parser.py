@@ -103,7 +103,7 @@ def parser(commands: Iterable[Command], programs: Iterable[str], argv: Sequence[
 
 def reads_none(options: argparse.Namespace) -> bool:
     """True for measures of a recommender's lists alone, so that all files are runs."""
-    if not (vars(options).get("history") or vars(options).get("items")):
+    if "measure" not in options or not (vars(options).get("history") or vars(options).get("items")):
         return False
     from polars_ir.language.names import resolve
     from polars_ir.runs.lists import reads_no_judgments

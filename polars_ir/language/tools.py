@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from polars_ir.errors import fold
 from polars_ir.language.catalog import CATALOG, MeasureInfo
 
 #: The chance to satisfy of a grade from 0 to 1, as what `(2^gain - 1) / 2^4` makes a chance of again.
@@ -34,6 +35,11 @@ class ToolName(NamedTuple):
     given: Mapping[str, pl.Expr] = MappingProxyType({})
 
     @property
+    def of_exposure(self) -> bool:
+        """True for a measure of all users together, which `exposure` has and the catalogue of measures has not."""
+        return self.measure.partition("(")[0] in OF_EXPOSURE.values()
+
+    @property
     def info(self) -> MeasureInfo:
         """The entry of the measure in the catalogue."""
         return CATALOG[self.measure.partition("(")[0]]
@@ -48,6 +54,10 @@ class ToolName(NamedTuple):
         """True where the name implies the parameter that the number sets."""
         return self.implied.isidentifier()
 
+
+#: Measures of `exposure` by their folded names, and by another spelling.
+OF_EXPOSURE = {fold(name): name for name in ("ItemCoverage", "Gini", "Entropy", "Personalisation")}
+OF_EXPOSURE["personalization"] = "Personalisation"
 
 AP_OF_BEST = "AP(denominator='min(k,R)')"
 BINARY = "nDCG(dcg='binary')"
@@ -109,12 +119,20 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
         "APLT": ToolName("Tail(cold='neither')", "takes equally popular items into the head in the order of its data"),
         "EFD": ToolName("", OF_RANKED_HITS),
         "EPC": ToolName("", OF_RANKED_HITS),
+        "Gini": ToolName(
+            "", "is 1 - Gini m / (m - 1), m items of train: high where even; 'Gini' of exposure is low there"
+        ),
         "HR": ToolName("Success"),
+        "ItemCoverage": ToolName("", "is a count: 'ItemCoverage' of exposure, times the items of the catalogue"),
         "MAP": ToolName("", "is the mean of P@1 to P@k, and no average precision"),
         "MRR": ToolName("RR"),
         "nDCG": ToolName("", "counts 2^(rating - threshold + 1) - 1 as the gain: make it the grade, and take 'nDCG'"),
         "Precision": ToolName("P"),
         "Recall": ToolName("R"),
+        "SEntropy": ToolName(
+            "", "is the mean self-information of a list's items over users; 'Entropy' of exposure is of all"
+        ),
+        "UserCoverage": ToolName("", "is the number of users with a list, n_queries of .ir.coverage(qrels)"),
     },
     "Evidently": {
         "DiversityMetric": ToolName("", "is 'ILD(of=...)' times (n - 1) / 2: it divides by items, not pairs"),
@@ -123,6 +141,10 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
         "MRR": ToolName("RR", CUT_RANKS),
         "NDCG": ToolName("nDCG", CUT_RANKS),
         "NoveltyMetric": ToolName("Novelty(cold='skip')"),
+        "PersonalizationMetric": ToolName(
+            "", "takes every list for one of k items; 'Personalisation' of exposure has the same where they are"
+        ),
+        "PopularityBias": ToolName("", "holds a mean popularity, a coverage, and a Gini of recommended items alone"),
         "RecallTopK": ToolName("R", CUT_RANKS),
         "SerendipityMetric": ToolName("", "is 1 less the sum of the similarities of hits to what the user had"),
     },
@@ -145,8 +167,12 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
     "LensKit": {
         "AveragePrecision": ToolName(AP_OF_BEST, "divides by min(n, R), of a list of n < k items"),
         "Entropy": ToolName("", "is of the categories of one list; 'ILD' compares these in pairs"),
+        "ExposureGini": ToolName("Gini(p=0.85)"),
         "Hit": ToolName("Success"),
         "ILS": ToolName("", "is 1 - 'ILD(of=...)', but 1 for a list of one item"),
+        "ListGini": ToolName(
+            "Gini", "divides by the size of its vocabulary, whichever items these are: give all as items"
+        ),
         "MeanPopRank": ToolName("", "is the mean rank by popularity, 1 for the most popular; 'Popularity' is of users"),
         "NDCG": ToolName("nDCG(dcg='binary',discount='jarvelin')"),
         "Precision": ToolName(OF_LIST),
@@ -209,15 +235,21 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
     "RecBole": {
         "averagepopularity": ToolName("Popularity", "counts rows of the history, and rounds the mean to 4 digits"),
         "GAUC": ToolName("", "is 'Accuracy' by positives: evaluate 'NumRel', too, and take .ir.mean(weights='NumRel')"),
+        "giniindex": ToolName("Gini(extra=1)", "has the items of the whole log, and [PAD]: give all of these as items"),
+        "itemcoverage": ToolName(
+            "ItemCoverage(extra=1)", "has the items of the whole log, and [PAD]: give these as items"
+        ),
         "MAP": ToolName(AP_OF_BEST),
         "MRR": ToolName("RR"),
         "NDCG": ToolName(BINARY),
         "Precision": ToolName("P"),
         "Recall": ToolName("R"),
+        "shannonentropy": ToolName("", "is in nats, divided by the number of recommended items: Entropy ln(2) / that"),
         "tailpercentage": ToolName("", "counts the least popular tenth of the items; 'Tail' goes by pairs"),
     },
     "RecTools": {
         "AvgRecPopularity": ToolName("Popularity", "counts rows of the history, here users; normalize=True divides it"),
+        "CatalogCoverage": ToolName("ItemCoverage", "is a count unless normalize=True"),
         "CoveredUsers": ToolName("", "is the share of test users with a list: that of 'NumRet' above 0"),
         "Intersection": ToolName("", "is the overlap of two runs: run.ir.similarity(other)"),
         "IntraListDiversity": ToolName("", "counts the features in which two items differ; 'ILD(of=...)' is by cosine"),
@@ -227,6 +259,7 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
     },
     "RePlay": {
         "CategoricalDiversity": ToolName("", "is the number of categories in the list, divided by k"),
+        "Coverage": ToolName("ItemCoverage"),
         "HitRate": ToolName("Success"),
         "MAP": ToolName(AP_OF_BEST),
         "MRR": ToolName("RR"),
@@ -247,6 +280,10 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
     },
     "ranx": {"hits": ToolName("NumRelRet")},
     "recommenders": {
+        "catalog_coverage": ToolName(
+            "", "divides recommended items, cold ones too, by those of train, and can exceed 1"
+        ),
+        "distributional_coverage": ToolName("Entropy"),
         "diversity": ToolName("", "is of co-occurrence in the history; by features it is the mean of 'ILD(of=...)'"),
         "novelty": ToolName("", "is a mean over rows, to which items that nobody had add 0; 'Novelty' is one by lists"),
         "serendipity": ToolName("", "is 1 less the mean similarity to what the user had, of all items"),
@@ -282,6 +319,9 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
     },
     "WarpRec": {
         "APLT": ToolName("", "is 'Tail(cold='neither')' with k for the length, and more than 80 % for the head"),
+        "Gini": ToolName("", "is Gini m / (m - 1), m items of train, low where even: the opposite of Elliot's"),
+        "ItemCoverage": ToolName("", "is a count: 'ItemCoverage' of exposure, times the items of the catalogue"),
+        "ShannonEntropy": ToolName("", "is 'Entropy' of exposure in nats: times ln(2)"),
     },
     "XGBoost": {
         "auc": ToolName("", "counts pairs of documents with the same label, too, which 'Accuracy' does not"),
@@ -317,12 +357,15 @@ PLAIN: Mapping[str, str] = {
     "normaliseddiscountedcumulatedgain": "ndcg",
 }
 
-_OF_ITEMS = ("coverage", "catalog_coverage", "item_coverage", "gini_index")
-_OF_A_CATALOGUE = "is a measure of a catalogue: it needs the items there are, and is none of this package"
+_OF_ALL_USERS = ("coverage", "catalog_coverage", "gini_index")
 
 #: Names of no measure here, each with an explanation.
 ELSEWHERE: Mapping[str, str] = {
-    **dict.fromkeys(_OF_ITEMS, _OF_A_CATALOGUE),
+    **dict.fromkeys(
+        (*_OF_ALL_USERS, *OF_EXPOSURE),
+        "is of all users together: 'ItemCoverage', 'Gini', 'Entropy' and 'Personalisation' are measures of "
+        ".ir.exposure(history=train)",
+    ),
     "avg_rec_popularity": "is 'Popularity' here, with history=",
     "diversity": "is 'ILD(of=...)' here, of a column of items=; of subtopics it is 'alpha_nDCG'",
     "surprisal": "is 'Novelty(base='users')' here, with history=",

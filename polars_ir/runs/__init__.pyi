@@ -4,6 +4,7 @@ from polars_ir.runs.diff import diff as diff
 from polars_ir.runs.evaluate import evaluate as evaluate
 from polars_ir.runs.explain import explain as explain
 from polars_ir.runs.explain_plan import explain_plan as explain_plan
+from polars_ir.runs.exposure import exposure as exposure
 from polars_ir.runs.interleaving import interleave as interleave, interleaving as interleaving
 from polars_ir.runs.judge import judge as judge
 from polars_ir.runs.judge_next import judge_next as judge_next

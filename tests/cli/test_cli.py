@@ -620,6 +620,16 @@ def test_validate_has_status_1_where_it_finds_something(folder, capsys):
     assert main(["validate", str(folder / "qrels.txt"), str(folder / "all.run")]) == 0
 
 
+def test_validate_finds_leaks_of_a_history(tmp_path, capsys):
+    texts = {"run": "user_id,item_id,score\n1,d,2\n1,e,1\n", "train": "user_id,item_id\n1,d\n1,a\n"}
+    texts["test"] = "user_id,item_id,relevance\n1,d,1\n"
+    files = {name: str(tmp_path / f"{name}.csv") for name in texts}
+    for name, text in texts.items():
+        Path(files[name]).write_text(text, encoding="utf-8")
+    assert main(["validate", files["test"], files["run"], "--history", files["train"], "--fail-on", "warning"]) == 1
+    assert "run\tjudged pairs in the history\twarning\t1\t1.0\t1 d\t" in capsys.readouterr().out
+
+
 def test_validate_fails_on_a_severity_and_looks_for_some_findings_only(folder, capsys):
     files = ["validate", str(folder / "qrels.txt"), str(folder / "first.run")]
     assert [main([*files, "--fail-on", severity]) for severity in ("error", "warning", "note")] == [0, 1, 1]

@@ -460,7 +460,7 @@ NO_NAMES = {
     "accuracy@10": ["'Accuracy@10' to ir_measures", "'Success@10' to BEIR", "the tool before it: 'BEIR accuracy@10'"],
     "accuracy_at_10": ["'Accuracy@10' to ir_measures", "'Success@10' to BEIR"],
     "rbp": ["'RBP' to ir_measures", "'RBP(p=0.9)' to trec_eval"],
-    "Coverage": ["is a measure of a catalogue", "the items there are"],
+    "Coverage": ["is of all users together", "'ItemCoverage'", ".ir.exposure(history=train)"],
     "surprisal@10": ["is 'Novelty(base='users')' here", "history="],
     "MAP@R": ["AP@R cuts each list at its own number R", "'Rprec'"],
     "AUC@10": ["of each query, or of all rows as one list", "'Accuracy@10'"],

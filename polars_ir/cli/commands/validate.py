@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.cli.inputs import alike, judgments_of, limits_of, run_of, systems_of
+from polars_ir.cli.inputs import alike, judgments_of, limits_of, run_of, systems_of, tables_of_lists
 from polars_ir.errors import with_names
 from polars_ir.frames.roles import find
 from polars_ir.runs.validate import SEVERITIES, validate
@@ -16,11 +16,15 @@ from polars_ir.runs.validate import SEVERITIES, validate
 def run(options: argparse.Namespace) -> pl.DataFrame:
     """The problems of each run."""
     limits = limits_of(options)
-    qrels = judgments_of(options)
+    qrels, tables = judgments_of(options), tables_of_lists(options)
 
     def findings(name: str) -> pl.DataFrame:
         run, judged = alike(run_of(name, options.format, **limits), qrels)
-        return _findings(run, judged, by=options.key, only=options.only)
+        given = {"qrels": judged, **tables}
+        # Again, since a history may make the run's ids texts.
+        for table in (*tables, *given) if tables else ():
+            run, given[table] = alike(run, given[table])
+        return _findings(run, given.pop("qrels"), by=options.key, only=options.only, **given)
 
     with with_names(by="--key"):
         return systems_of(options.runs, findings)
