@@ -98,7 +98,8 @@ def listed(
     # Each pass takes columns of its own, so that the optimizer does not keep the run for all of them.
     of_short = searched(run.guarded().select(*document), run)
     of_short = of_short.join(lengths.filter(is_short), on=keys, how="semi").with_columns(**short)
-    table = with_position(run) if in_order else run
+    # A semi-join without rows on its right reads none of its left, and no guard of these.
+    table = (with_position(run) if in_order else run).guarded()
     long = table.all_columns().join(lengths.filter(~is_short), on=keys, how="semi")
     ranks = ["rank", *(tie_counts(keys) if tied else ())]
     of_long = by_sorting(table.with_frame(long), None, ranks, search=False).rename({"rank": PLACE})
