@@ -297,6 +297,7 @@ def gate(command: argparse.ArgumentParser) -> None:
     page = "write the change as a page, one file of HTML, as well, or for a comment (.md); with the texts of --queries"
     command.add_argument("--report", type=on_disk, metavar="FILE", help=page)
     command.add_argument("--documents", metavar="FILE", help="a table with the texts of documents, for --report")
+    add_heading(command)
     add_limits(command)
     add_output(command)
 
@@ -306,6 +307,12 @@ def ends(text: str) -> tuple[str, tuple[float, float]]:
     name, _, limits = text.rpartition("=")
     worst, best = map(float, limits.split(":"))
     return name, (worst, best)
+
+
+def add_heading(command: argparse.ArgumentParser) -> None:
+    """The heading of a page."""
+    command.add_argument("--title", metavar="TEXT", help="the heading of the page")
+    command.add_argument("--date", metavar="DATE", help="the date on the page, such as 2026-11-27 (today)")
 
 
 def report(command: argparse.ArgumentParser) -> None:
@@ -318,8 +325,7 @@ def report(command: argparse.ArgumentParser) -> None:
     command.add_argument("--by", action="append", metavar="COLUMN", help="slices by a column of --queries; repeat")
     kept = "the queries whose rankings are kept (%(default)s)"
     command.add_argument("--n-queries", type=int, default=200, metavar="N", help=kept)
-    command.add_argument("--title", metavar="TEXT", help="the heading of the page")
-    command.add_argument("--date", metavar="DATE", help="the date on the page, such as 2026-11-27 (today)")
+    add_heading(command)
     add_options(command, Reporting)
     add_limits(command)
     command.add_argument(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from polars_ir.errors import printable
-from polars_ir.language.names import is_cost
+from polars_ir.language.names import column_of, is_cost
 from polars_ir.per_query.shared.verdicts import BEYOND
 
 #: How systems are distinguished, in words.
@@ -87,12 +87,14 @@ def answer(
     tested: Mapping[str, Any], measure: str, baseline: str | None, name: Callable[[str], str] = plain
 ) -> list[str]:
     """The sentences on a measure; `name` formats system names."""
+    # The names of the catalogue are plain; those of users can be anything.
+    shown = measure if column_of(measure) else name(measure)
     ranking = list(rows_of(tested["ranks"], measure=measure))
     if not ranking or ranking[0]["rank"] is None:
-        return [_alone(tested["summary"], measure, name)]
+        return [_alone(list(rows_of(tested["summary"], measure=measure)), shown, name)]
     first, second = ranking[0]["run"], ranking[1]["run"]
     pairs = {row["run"]: against(tested["pairs"], measure, first, row["run"]) for row in ranking[1:]}
-    sentences = [_first(ranking, pairs, measure, name)]
+    sentences = [_first(ranking, pairs, shown, name)]
     compared = pairs[second]
     if baseline is not None:
         sentences.append(_from_baseline(list(rows_of(tested["against"], measure=measure)), baseline, measure, name))
@@ -130,9 +132,9 @@ def verdict(rows: Rows | None, name: Callable[[str], str] = plain) -> str | None
     return "The change may ship: no measure drops more than it may."
 
 
-def _alone(summary: Rows, measure: str, name: Callable[[str], str]) -> str:
+def _alone(rows: Sequence[Mapping[str, Any]], measure: str, name: Callable[[str], str]) -> str:
     """The sentence on systems that can not be compared: one, or several with a single query."""
-    rows, parts = list(rows_of(summary, measure=measure)), []
+    parts = []
     for row, mean in zip(rows, figures(row["mean"] for row in rows), strict=True):
         value = "no value" if row["mean"] is None else f"a mean {measure} of {mean}"
         low, high = figures([row["low"], row["high"]])

@@ -172,12 +172,14 @@ function showAnswer() {
   fill("sentences", verdict ? h("p", { class: "strong" }, verdict) : null, answers[state.measure].map((sentence) => h("p", {}, sentence)));
   if (!verdicts) return;
   const rows = rowsOf(verdicts), bounds = ranges(rows, true), places = decimals(rows.map((row) => row.difference));
+  const ofP = decimals([...rows.map((row) => row.p).filter((p) => p >= SMALL_P), LEVEL]);
   const columns = [
     { label: "Measure", cell: (row) => h("th", { scope: "row", class: "name" }, isolated(row.measure)) },
     { label: "Verdict", cell: (row) => h("td", { class: row.passed ? "strong" : "strong worse" }, row.verdict) },
     { label: "Difference", figure: true, cell: (row) => figure(row.difference, number(row.difference, places, true)) },
     { label: "Bounds", figure: true, cell: (row) => h("td", { class: "figure range" }, bounds(row)) },
     { label: "May drop", figure: true, cell: (row) => figure(row.max_drop, number(row.max_drop)) },
+    { label: "p of a drop", figure: true, cell: (row) => figure(row.p, pText(row.p, ofP)) },
     { label: "Queries", figure: true, cell: (row) => figure(row.n_queries, whole(row.n_queries)) },
   ];
   if (rows.some((row) => row.note)) columns.push({ label: "Note", cell: (row) => h("td", { class: "text" }, row.note ?? "") });

@@ -172,8 +172,7 @@ def report(
     """
     require("stats", "ir.report")
     check("n_queries", n_queries, whole(0))
-    check("title", title, or_none(TITLE, "for that of every report"))
-    heading = {"title": title, "date": None if date is None else day_of(date)}
+    heading = heading_of(title, date)
     attributes = attributes_of(by, queries)
     runs, qrels = selected(runs, qrels, options)
     exclude = options["exclude"]
@@ -183,6 +182,12 @@ def report(
     options = {**options, "exclude": exclude if named else None}
     experiment = evaluated(runs, qrels, MEASURES if measures is None else measures, options)
     return reported(experiment, baseline, texts, attributes, n_queries, options, heading=heading)
+
+
+def heading_of(title: str | None = None, date: str | dt.date | None = None) -> dict[str, str | None]:
+    """The title and the date of a page, each None where it was not given."""
+    check("title", title, or_none(TITLE, "for that of every report"))
+    return {"title": title, "date": None if date is None else day_of(date)}
 
 
 def day_of(date: str | dt.date | None) -> str:
@@ -228,6 +233,7 @@ def report_of_change(
     texts: Mapping[str, Any],
     cluster: str | None = None,
     attributes: pl.DataFrame | None = None,
+    heading: Mapping[str, str | None] = MappingProxyType(heading_of()),
 ) -> Report:
     """The report of a change that `gate` judged: of two runs with their judgments, or of their figures without."""
     measures, both = verdicts["measure"].to_list(), {"new": new, "old": old}
@@ -243,7 +249,7 @@ def report_of_change(
         experiment = Experiment(per_query, measures, order_of(per_query, measures[0]))
     else:
         experiment = evaluated(both, qrels, measures, options)
-    made = reported(experiment, "old", texts, attributes, N_QUERIES, options, verdicts)
+    made = reported(experiment, "old", texts, attributes, N_QUERIES, options, verdicts, heading)
     if cluster is None:
         return made
     counted = f"The verdict counts each {cluster} once; the other figures of this page count queries."
@@ -259,7 +265,7 @@ def reported(
     n_queries: int,
     options: Reporting,
     verdicts: pl.DataFrame | None = None,
-    heading: Mapping[str, str | None] = MappingProxyType({"title": None, "date": None}),
+    heading: Mapping[str, str | None] = MappingProxyType(heading_of()),
 ) -> Report:
     """The report of an experiment, or of a change with the verdicts on it; its heading is a title and a date."""
     baseline = None if baseline is None else str(baseline)

@@ -202,6 +202,7 @@ def test_a_difference_that_is_not_defined_leaves_no_line_and_says_why():
     assert chart.title.subtitle[1].endswith("not tested.")
 
 
+@pytest.mark.whole("three charts")
 def test_zero_is_in_the_middle_of_differences(per_query):
     for chart in (plots.differences(per_query, "AP", baseline="bm25").concat[0], _constant(0.5), _constant(0.0)):
         low, high = chart.layer[0].to_dict()["encoding"]["y"]["scale"]["domain"]
@@ -658,6 +659,13 @@ def scales(info: dict) -> set[str]:
     }
 
 
+def small() -> tuple[pl.DataFrame, pl.DataFrame]:
+    """A run of a few queries, and their judgments."""
+    few = pl.col("query_id") < "q05"
+    return PYDOCS.runs.filter(few, run="bm25").drop("run"), PYDOCS.qrels.filter(few)
+
+
+@pytest.mark.whole("charts of panels")
 def test_a_system_has_one_colour_in_all_panels():
     # Which are the best, and which comes first in a panel, differs from panel to panel.
     grid = pl.DataFrame({"query_id": range(12)}).join(
@@ -666,13 +674,13 @@ def test_a_system_has_one_colour_in_all_panels():
     grid = grid.with_columns(day=pl.col("query_id") // 4, AP=pl.col("n") / 8, RR=(6 - pl.col("n")) / 8).drop("n")
     series = plots.series(grid, "day", ["AP", "RR"], min_queries=2)
     assert series.title.subtitle[0].endswith("In colour: the 5 best at the end by AP.")
-    bm25 = PYDOCS.runs.filter(run="bm25").drop("run")
+    bm25, qrels = small()
     days = [
         bm25.with_columns(run=pl.lit(name), day=pl.lit(day))
         for day, names in (("mon", "abcdefg"), ("tue", "gfedcba"))
         for name in names
     ]
-    cutoffs = plots.cutoffs(pl.concat(days), PYDOCS.qrels, "P", k=[1, 5], by="day")
+    cutoffs = plots.cutoffs(pl.concat(days), qrels, "P", k=[1, 5], by="day")
     for chart in (series, cutoffs):
         info = chart.to_dict()
         assert len(info["concat"]) == 2
@@ -681,9 +689,9 @@ def test_a_system_has_one_colour_in_all_panels():
 
 
 def test_grey_lines_have_names_too_where_there_is_room():
-    bm25 = PYDOCS.runs.filter(run="bm25").drop("run")
+    bm25, qrels = small()
     for n, named in ((7, 7), (24, 5)):
-        names = plots.cutoffs({f"s{i:02}": bm25 for i in range(n)}, PYDOCS.qrels, "R", k=[1, 100]).layer[-1].data
+        names = plots.cutoffs({f"s{i:02}": bm25 for i in range(n)}, qrels, "R", k=[1, 100]).layer[-1].data
         assert (names.height, names["bold"].sum()) == (named, 5)
 
 

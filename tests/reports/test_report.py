@@ -218,6 +218,13 @@ def test_a_system_without_letters_is_named_in_quotes_and_compared_like_any_other
     assert report.markdown() == named.markdown().replace("<code>b</code>", "<code>&#34;&#34;</code>")
 
 
+def test_a_measure_of_ones_own_is_shown_as_it_is_called():
+    measure = ir.rank.max().fill_null(0).alias("<b>\u202edeep")
+    report = ir.report(*small(), [measure], n_queries=0)
+    assert "first by <b>\\u202edeep, with" in report.content["answers"][0][0]
+    assert "<b>" not in report.markdown()
+
+
 def test_a_measure_of_ones_own_says_what_is_taken_for_better():
     deepest = ir.rank.max().fill_null(0).alias("deepest")
     sentences, of_catalogue = ir.report(*small(), [deepest, "RR"], n_queries=0).content["answers"]
@@ -266,7 +273,7 @@ def test_hostile_texts_are_texts():
     assert not any(HIDDEN.search(sentence.replace(" ", "")) for sentence in hidden)
     comment = report.markdown()
     assert not re.search(r"[\0\x1b\u202a-\u202e\u2066-\u2069]", comment)
-    outside = re.sub(r"</?(?:code|details|summary)>", "", comment)
+    outside = re.sub(r"</?(?:code|details|summary)>|^<!-- polars-ir -->", "", comment)
     assert not re.search(r"[<>`\[\]@]", outside)
     assert all(line.count("|") in (0, 6, 7) for line in comment.splitlines())
 
@@ -418,7 +425,7 @@ def test_the_shell_writes_the_page_and_prints_the_answer(tmp_path, capsys, monke
     assert "T x" in json.loads(read(target.read_text(encoding="utf-8"), "content"))["rankings"]["documents"]["text"]
     capsys.readouterr()
     assert main(["report", *files, "-m", "RR", "--markdown"]) == 0
-    assert capsys.readouterr().out.startswith("**<code>a</code> is first by RR")
+    assert "\n**<code>a</code> is first by RR" in capsys.readouterr().out
     with monkeypatch.context() as patch:
         patch.chdir(tmp_path)
         target.unlink()
@@ -427,6 +434,7 @@ def test_the_shell_writes_the_page_and_prints_the_answer(tmp_path, capsys, monke
     assert json.loads(read(target.read_text(encoding="utf-8"), "content"))["measures"][0]["name"] == "nDCG@10"
 
 
+@pytest.mark.whole("it makes five reports")
 def test_a_dated_report_is_the_same_file_whenever_it_is_made(tmp_path, capsys):
     runs, qrels = small(40)
     pages = []
@@ -522,6 +530,12 @@ def test_the_gate_writes_a_change_as_a_page(tmp_path, capsys):
     assert main(["gate", *figures, "-m", "RR", *short]) == 1
     says = json.loads(read(target.read_text(encoding="utf-8"), "content"))["verdict"]
     assert says == "The change may not ship: RR misses its floor."
+    headed = ["--title", "Night", "--date", "2026-11-20"]
+    assert main(["gate", *figures, "-m", "RR", "--report", str(target), *headed]) == 1
+    content = json.loads(read(target.read_text(encoding="utf-8"), "content"))
+    assert (content["title"], content["date"]) == ("Night", "2026-11-20")
+    assert main(["gate", *figures, "-m", "RR", *headed]) == 2
+    assert "give --report FILE" in capsys.readouterr().err
     target.unlink()
     assert main(["gate", *figures, "-m", "RR", "--by", "date", "--report", str(target)]) == 2
     assert "leave --by out" in capsys.readouterr().err

@@ -133,6 +133,8 @@ def _slices_of(options: argparse.Namespace, of_logs: pl.DataFrame | None) -> pl.
 
 def _check_report(options: argparse.Namespace) -> None:
     """Raise an `OptionError` for options that a report does not go with."""
+    if options.report is None and (options.title or options.date):
+        raise OptionError("--title and --date head a page; give --report FILE as well.")
     if options.report is not None and options.by:
         raise OptionError("--report is of one verdict on each measure; leave --by out.")
     if options.report is not None and options.baseline is not None:
@@ -201,7 +203,7 @@ def _write_report(
 ) -> None:
     """Write the page of a change, or the comment on it, whose two systems are called new and old."""
     from polars_ir.cli.commands.report import with_origin
-    from polars_ir.reports.report import attributes_of, report_of_change
+    from polars_ir.reports.report import attributes_of, heading_of, report_of_change
 
     files = [options.new, options.old]
     if qrels is not None:
@@ -212,7 +214,10 @@ def _write_report(
     texts = {name: _texts_of(getattr(options, name), options) for name in ("documents", "queries")}
     for name, id in (("documents", "doc_id"), ("queries", "query_id")):
         texts[name] = texts_of(logs, name, id) if texts[name] is None else texts[name]
-    made = report_of_change(new, old, qrels, verdict, texts, options.cluster, attributes_of(slices, None))
+    heading = heading_of(options.title, options.date)
+    made = report_of_change(
+        new, old, qrels, verdict, texts, options.cluster, attributes_of(slices, None), heading=heading
+    )
     with_origin(made, options, [*files, options.qrels, options.queries, options.documents], options.report)
     if Path(options.report).suffix == COMMENT:
         write_lines([made.markdown().removesuffix("\n")], options.report)
