@@ -9,6 +9,7 @@ import polars as pl
 from polars_ir.errors import Code, ColumnError, DtypeError, Fix, fold, nearest, option, quoted, table_name
 from polars_ir.frames import guesses
 from polars_ir.frames.roles import RELEVANT, RETRIEVED, ROLE_OF, ROLES, TEXT, could_be, find, recognised
+from polars_ir.frames.rules import unscored
 from polars_ir.language.kinds import kind_shown
 from polars_ir.language.names import column_of
 
@@ -90,6 +91,8 @@ def mistaken(table: str, role: str, names: Mapping[str, str], schema: Mapping[st
         # In a CSV the lists are texts.
         if isinstance(dtype, (pl.List, pl.Array)) or (dtype == pl.String and fold(name) in (*RETRIEVED, *RELEVANT))
     ]
+    if "_id" in schema:
+        lists = []  # a hit of Elasticsearch, with the list of what it was sorted by
     if lists and "doc_id" not in names and role in ("query_id", "doc_id"):
         query = query or guesses.lists_meant(schema, lists).query
         return _in_lists(table, query, lists, schema) if query else None
@@ -187,6 +190,9 @@ def misfit(
         if role in ROLES:
             wanted = "strings, integers, dates or times" if role == "run" else "strings or integers"
         return DtypeError.of_column(table, name, wanted, dtype, _as_id(table, name, dtype, frame))
+    if role == "score" and isinstance(frame, pl.DataFrame) and 0 < frame.height == frame[name].null_count():
+        fix = unscored(table, name, find(table, "query_id", frame.schema))
+        return DtypeError.of_column(table, name, "numbers", dtype, fix)
     categorical = dtype != pl.String and isinstance(dtype, TEXT)
     fix = Fix("Cast it", Code.casting(table, name, pl.Float64, categorical=categorical))
     if dtype.is_nested():

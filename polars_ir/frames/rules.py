@@ -131,7 +131,20 @@ def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, u
                 problem, sound = "is null, NaN or infinite", f"pl.col({name!r}).is_finite()"
                 of_pandas = f"{table}[{name!r}].abs() < float('inf')"
             fix = Fix("Leave them out", Code.keeping(table, sound, of_pandas))
+            if role == "score" and 0 < frame.height == frame[role].null_count():
+                fix = unscored(table, name, names.get("query_id"))
             raise DataError.rows(table, f"whose {name!r} {problem}", fix, count, shown)
+
+
+def unscored(table: str, name: str, query: str | None) -> Fix:
+    """The advice for a run of which no row has a score."""
+    words = "No row has one, as of a sorted search without track_scores. If each query's rows are in order, number them"
+    drop = Code.dropping(table, [name])
+    code = Code(
+        f"{drop.polars}.with_columns(rank=pl.int_range(1, pl.len() + 1).over({query!r}))",
+        f"{drop.pandas}.assign(rank={table}.groupby({query!r}).cumcount() + 1)",
+    )
+    return Fix(words, code if query else None)
 
 
 def _with_numbers(shown: pl.DataFrame) -> pl.DataFrame:

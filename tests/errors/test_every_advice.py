@@ -809,6 +809,25 @@ CASES = {
     "a table wider than a page": Case(
         partial(ir.table, format="latex"), {"per_query": POLARS(figures(run=["a" * 200] * 2 + ["b"] * 2))}, None
     ),
+    "the answer of a search": of_value(
+        lambda run: rr(run, {"q1": ["b"]}),
+        0.5,
+        lambda code, run: rr(eval(code), {"q1": ["b"]}),
+        run={"took": 1, "hits": {"hits": [{"_id": "a", "_score": 2.0}, {"_id": "b", "_score": 1.0}]}},
+    ),
+    **{
+        f"scores that no row has, {kind}": of_run(make(ranked(score=values)), 0.75)
+        for kind, make, values in (
+            ("null", POLARS, [None] * 3),
+            ("pandas", PANDAS, [None] * 3),
+            ("NaN", PANDAS, [float("nan")] * 3),
+        )
+    },
+    "hits of a sorted search, made flat": of_run(
+        POLARS(
+            {"query_id": ["q1", "q1", "q2"], "_id": ["x", "a", "b"], "sort": [[1], [2], [1]], "score": [2.0, 1.0, 1.0]}
+        )
+    ),
     "a runid of two words": Case(
         lambda per_query, tag="my run": ir.write_trec_eval(per_query, os.devnull, tag=tag),
         {"per_query": POLARS(figures()).filter(run="a")},
