@@ -73,7 +73,9 @@ LOOKALIKES = {role: {f"{role} that only looks different": "warning"} for role in
 SCORES = {"tied scores": "note"}
 TIES = {f"P@{DEPTH} moved by ties": "note", f"nDCG@{DEPTH} moved by ties": "note"}
 UNJUDGED = {f"unjudged documents in the top {DEPTH}": "note"}
-RANKS = {"rank column with gaps": "warning", "rank column against the scores": "warning"}
+RANKS = dict.fromkeys(
+    ("rank column with gaps", "rank column against the scores", "score and rank exchanged"), "warning"
+)
 
 #: Findings that read grades, which judgments of some kinds lack.
 OF_GRADES = {"queries without a relevant document", *SHARES, *TIES, *EXCHANGED}
@@ -118,7 +120,8 @@ def validate(
           duplicates;
         - `warning`, where something went wrong upstream: a run and qrels that look like each other; ids that are empty
           or -1; ids that only look different on the two sides; rankings of several days or tenants; judged queries
-          missing from the run; grades between 0 and 1; a rank column with gaps, or one that contradicts the scores;
+          missing from the run; grades between 0 and 1; a rank column with gaps, or one that contradicts the scores or
+          is in their place;
         - `note`, to bear in mind: queries without judgments, or without a relevant document; queries that retrieve the
           document of their own id; tied scores, and the largest move of the mean P@10 and nDCG@10 by another order of
           the ties (in `share`); unjudged documents in the top 10.
@@ -526,7 +529,8 @@ def _rank_column(run: Any, table: CanonicalFrame) -> list[pl.LazyFrame]:
     rank = pl.col("rank")
     ids = (pl.col(table.names[role]).alias(role) for role in (*table.keys, "score"))
     # Non-numeric values are no ranks.
-    rows = frame.lazy().select(*ids, rank=pl.col(name).cast(pl.Float64, strict=False)).drop_nulls("rank")
+    every = frame.lazy().select(*ids, rank=pl.col(name).cast(pl.Float64, strict=False))
+    rows = every.drop_nulls("rank")
     gaps = finding(
         "rank column with gaps",
         rows.group_by(table.keys).agg(first=rank.min(), last=rank.max(), n=rank.n_unique()),
@@ -538,4 +542,13 @@ def _rank_column(run: Any, table: CanonicalFrame) -> list[pl.LazyFrame]:
         return [gaps]
     higher = pl.col("score") > pl.col("score").shift(1).over(table.keys, order_by="rank")
     meaning = "rows that the rank column puts below a lower score; evaluate goes by the scores"
-    return [gaps, finding("rank column against the scores", rows, higher.fill_null(False), _id(*table.keys), meaning)]
+    against = finding("rank column against the scores", rows, higher.fill_null(False), _id(*table.keys), meaning)
+    score = pl.col("score")
+    of_queries = every.group_by(table.keys).agg(
+        rank.count(), pl.len(), lowest=score.min(), highest=score.max(), n=score.n_unique()
+    )
+    places = (pl.col("lowest") == 1) & (pl.col("highest") == pl.col("n")) & (pl.col("n") == pl.col("len"))
+    exchanged_columns = places & (pl.col("rank") == 0) & (pl.col("n") > 1)
+    meaning = "scores are 1, 2, 3, and no rank is a number: evaluate puts the highest score first"
+    wrong = exchanged_columns.fill_null(False)
+    return [gaps, against, finding("score and rank exchanged", of_queries, wrong, _id(*table.keys), meaning)]

@@ -168,7 +168,7 @@ def test_a_rank_column_against_the_scores():
 
 @pytest.mark.parametrize("ranks", [["first", "second"], [True, False], [None, 1]])
 def test_a_rank_that_is_no_number_is_none(ranks):
-    run = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [1.0, 2.0], "rank": ranks})
+    run = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [1.0, 2.5], "rank": ranks})
     assert ir.validate(run, {"q": {"a": 1, "b": 0}}).is_empty()
 
 
@@ -191,6 +191,13 @@ def test_a_run_in_the_place_of_judgments_is_a_finding(grades):
     assert "run and qrels exchanged" not in findings(
         scored.rename({"relevance": "score"}), judged.rename({"score": "relevance"})
     )
+
+
+def test_scores_in_the_place_of_ranks_are_a_finding():
+    run = pl.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "rank": ["14.5x", None], "score": [1.0, 2.0]})
+    found = findings(run, {"q": ["a", "b"]})
+    assert found == {"score and rank exchanged": (1, 1.0, ["q"])}
+    assert findings(run.with_columns(score=pl.Series([3.0, 1.0])), {"q": ["a", "b"]}) == {}
 
 
 def test_a_rank_column_with_the_scores_is_no_finding():
