@@ -20,10 +20,10 @@ from polars_ir.cli.parser import PROGRAM, Command, caller_of, judgments_first, p
 from polars_ir.errors import IRError, IRWarning, called_from, printable
 from polars_ir.extras import require
 
-#: Commands that stand in for another program, and read their arguments as it does; a file of the name has `main`.
+#: Commands that emulate another program and its arguments; the file of the name has `main`.
 PROGRAMS = ("trec_eval", "ir_measures")
 
-#: The status of what the signal of Ctrl-C ended, as shells have it.
+#: The exit status after Ctrl-C.
 INTERRUPTED = 130
 
 

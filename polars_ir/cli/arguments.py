@@ -24,13 +24,13 @@ QRELS = "judgments: TREC, Parquet, CSV, TSV, JSON, BEIR, ..."
 KEY = "a column of the runs that distinguishes rankings, such as date; repeat"
 FILES = "files of evaluate --per-query, or of trec_eval -q, a system each or several; with --qrels, runs"
 
-#: The values of options that are no word of their name.
+#: Metavariables of options that are not in their names.
 METAVARS = {"exclude": "self|FILE", "history": "FILE", "items": "FILE"}
 
-#: The options of an evaluation that commands with figures have for runs in their place.
+#: Evaluation options of commands that accept runs in place of per-query values.
 OF_RANKINGS = ("exclude", "duplicates")
 
-#: The forms in which a result is printed.
+#: Output formats.
 RENDERS = {
     "table": "a table, with all columns (in a terminal, with those that fit)",
     "tsv": "tab-separated values (in a pipe)",
@@ -38,16 +38,16 @@ RENDERS = {
     "markdown": "a Markdown table",
 }
 
-#: The columns of Markdown, which stands in a comment on a change.
+#: Columns of the Markdown output, for a pull-request comment.
 SHORT = ("run", "baseline", "measure", "difference", "p_corrected", "significant")
 
-#: The page that is written where no other is named.
+#: The default page.
 PAGE = "report.html"
 
-#: The texts that a table can be, and the endings of their files.
+#: Text formats of a table, with their file extensions.
 TEXTS = {"markdown": ".md", "latex": ".tex", "html": ".html"}
 
-#: The charts of figures, each with the options that it needs.
+#: Charts of per-query values, with the options that each needs.
 OF_FIGURES: dict[str, Sequence[str]] = {
     "distribution": (),
     "heatmap": (),
@@ -61,7 +61,7 @@ OF_FIGURES: dict[str, Sequence[str]] = {
 #: The charts of runs and judgments.
 OF_RUNS = ("cutoffs", "precision_recall")
 
-#: The endings of the files that Altair writes.
+#: File extensions that Altair writes.
 PICTURES = (".html", ".svg", ".png", ".pdf", ".json")
 
 

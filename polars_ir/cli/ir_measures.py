@@ -36,20 +36,20 @@ from polars_ir.language.names import as_in_ir_measures, parse
 from polars_ir.language.options import CUTOFFS
 from polars_ir.runs.evaluate import evaluate
 
-#: Measures whose sum is printed, not their mean.
+#: Measures printed as sums.
 COUNTS = {"NumRet", "NumRel", "NumRelRet", "NumQ"}
 
-#: The decimals that are printed by default.
+#: Default decimals.
 PLACES = 4
 
 DESCRIPTION = "Evaluate a run, as ir_measures does; tied documents are in the order of trec_eval for every measure."
 
 JUDGED_ONLY = re.compile(r"(?<=[(,])judged_only=(True|False),?|,judged_only=(True|False)(?=\))")
 
-#: Parameters that ir_measures writes even with the value that is the default here.
+#: Parameters that ir_measures prints even at the default of this package.
 WRITTEN = {"relative", "max_rel"}
 
-#: Measures that are another one of a parameter there.
+#: Measures that are another measure with a parameter in ir_measures.
 SPELT: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "R_cap": ("SetP", {"relative": True}),
     "NumRelRet": ("NumRet", {"rel": 1}),

@@ -30,7 +30,7 @@ OPTIONS = ("query", "retrieved", "relevant", "ids", "scores", "step")
 #: What stands for False as the scores.
 NO_SCORES = ("none", "false")
 
-#: Queries that a message names.
+#: Number of queries named by a message.
 NAMED = 5
 
 

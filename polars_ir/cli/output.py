@@ -31,28 +31,28 @@ from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.per_query.to_metrics import flat
 from polars_ir.tables.cells import p_text
 
-#: The name of standard output where a file is wanted.
+#: Standard output as a file name.
 STDOUT = "-"
 
-#: The arguments that name a file to write.
+#: Arguments that name an output file.
 TARGETS = ("output", "target", "report")
 
 #: Characters that make a spreadsheet treat a cell as a formula.
 FORMULA = r"^[=+\-@\t\r]"
 
-#: The ends of lines, which no cell of Markdown holds.
+#: Line breaks, which a Markdown cell cannot hold.
 LINE_ENDS = r"\r\n|[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"
 
-#: A width that a column of numbers fits into, and one that holds any table whole.
+#: A width for a column of numbers, and one for any table.
 NUMBER, WHOLE = 12, 1000
 
-#: The fewest columns that are shown, however narrow a terminal is.
+#: Minimum number of columns shown in a narrow terminal.
 FEWEST = 2
 
-#: What clears the line of a terminal, and goes back to its beginning.
+#: Escape sequence that clears the terminal's line.
 ANEW = "\r\x1b[K"
 
-#: The columns that hold a p.
+#: Columns of p-values.
 P_COLUMNS = ("p", "p_corrected", "p_equivalent")
 
 

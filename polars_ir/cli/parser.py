@@ -21,19 +21,19 @@ from polars_ir.errors import Caller, OptionError, nearest
 from polars_ir.language.options import options_of
 from polars_ir.runs.options import Evaluating
 
-#: The end of each help.
+#: The epilogue of every help text.
 STATUSES = (
     "Exit status: 0 is a result, 1 a finding (a problem of validate, a change that the gate finds harmful), 2 wrong "
     "use or input, 3 an inconclusive gate, 130 an interruption."
 )
 
-#: The names of tables that come from no file of their own, and the list of measures.
+#: Names of tables without a file of their own, and the list of measures.
 ELSEWHERE = {"per_query": "the table of figures", "`ir.catalog()`": "`polars-ir measures`"}
 
-#: Parameters of several values, each with the option that is repeated for them.
+#: Parameters with several values, and the option repeated for them.
 SEVERAL = {"measures": "measure", "ranges": "range"}
 
-#: The caller of a stand-in for another program, which has no option for the format as `convert` has.
+#: The caller of an emulated program, which lacks `convert`'s option for the format.
 PROGRAM = Caller("shell", {**ELSEWHERE, "format": "polars-ir convert --format"})
 
 
@@ -124,7 +124,7 @@ def judgments_first(options: argparse.Namespace) -> None:
             raise OptionError(f"{options.command} needs judgments, too: --qrels FILE.")
 
 
-#: Options of `evaluate` that other commands lack: their figures can be made by it.
+#: Options of `evaluate` that other commands lack; they accept its output.
 OF_EVALUATE = {name: f"evaluate --{name.replace('_', '-')}" for name in (*options_of(Evaluating), "by", "weights")}
 
 

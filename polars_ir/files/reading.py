@@ -24,7 +24,7 @@ from polars_ir.frames.rules import Rule, checked
 #: The types of scores and grades to try, narrowest first.
 _DTYPES: dict[Role, tuple[type[pl.DataType], ...]] = {"run": (pl.Float64,), "qrels": (pl.Int64, pl.Float64)}
 
-#: The bytes of a value in memory, where only the number of values is known.
+#: Bytes of a value in memory, where only their number is known.
 _VALUE = 8
 
 

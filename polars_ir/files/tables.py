@@ -19,7 +19,7 @@ from polars_ir.files.formats.separated import read_table
 from polars_ir.files.reading import read_typed
 from polars_ir.files.rows.unreadable import FAILURES, because
 
-#: The beginnings of JSON that is no table, a list of objects or an object.
+#: Starts of JSON that is not a table: a list of objects, or an object.
 _OBJECTS = ("[", "{")
 
 

@@ -32,7 +32,7 @@ from polars_ir.language.options import Option, Value, one_of, or_none, public
 #: In bytes, as all usual file systems have it.
 LONGEST_NAME = 255
 
-#: A path that gives each system a file.
+#: A path with one file per system.
 EACH = "{run}.run"
 
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}

@@ -18,10 +18,10 @@ from polars_ir.per_query.shared.verdicts import BEYOND
 #: How systems are distinguished, in words.
 TEST = "paired t-test, Holm's correction for {family}, level 0.05"
 
-#: The most systems that a sentence names.
+#: Maximum number of systems named in a sentence.
 NAMED = 5
 
-#: The most characters of a name or a text.
+#: Maximum length of a name or a text.
 CHARACTERS = 80
 
 #: Characters that hide or reorder others, or end a line.

@@ -21,7 +21,7 @@ from polars_ir.runs.validate import FINDINGS, ROWS, SEVERITIES, TYPES, UNJUDGED,
 
 LOG = logging.getLogger(__name__)
 
-#: The rows of runs, beyond which bounds take longer than all the rest.
+#: Row count of runs beyond which bounds take longer than all the rest.
 MOST_ROWS = 1_000_000
 
 

@@ -14,7 +14,7 @@ from polars_ir.reports.content import Made
 from polars_ir.reports.rankings import N_QUERIES
 from polars_ir.runs.options import Reporting
 
-#: The packages that make the figures.
+#: Packages whose versions determine the results.
 PACKAGES = ("polars_ir", "polars", "numpy", "scipy", "statsmodels")
 
 

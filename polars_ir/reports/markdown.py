@@ -15,10 +15,10 @@ from typing import Any
 from polars_ir.reports.answer import against, answer, figures, plain, rows_of, verdict
 from polars_ir.reports.content import Content, Made, Missing
 
-#: The systems, slices, queries and files that are listed.
+#: Maximum number of systems, slices, queries and files listed.
 SYSTEMS, SLICES, QUERIES, FILES = 30, 5, 5, 10
 
-#: The documents that are listed of each query.
+#: Number of documents listed per query.
 EVIDENCE = 3
 
 #: The comment of HTML by which a tool finds its comment on a change, to update it.
@@ -27,7 +27,7 @@ MARK = "<!-- polars-ir -->"
 #: Characters that mean something to Markdown or HTML, or that call somebody.
 ACTIVE = re.compile(r"[^a-zA-Z0-9\s,;%]")
 
-#: The p below which no more is told, and the level of the tests.
+#: Lowest p shown, and the level of the tests.
 SMALL_P, LEVEL = 0.0001, 0.05
 
 #: Columns of numbers.

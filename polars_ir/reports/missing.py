@@ -13,7 +13,7 @@ from polars_ir.reports.experiment import Experiment
 from polars_ir.runs.alternatives import cutoff_of
 from polars_ir.runs.missing_evidence import missing_evidence
 
-#: The queries whose missing evidence is looked up, and the depth where no measure has a cutoff.
+#: Number of queries whose missing evidence is looked up, and the depth without a cutoff.
 QUERIES, DEPTH = 5, 10
 
 

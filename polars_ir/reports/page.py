@@ -24,7 +24,7 @@ from polars_ir.version import __version__
 #: The policy of the page: the hashes are those of its scripts and of its style.
 POLICY = "default-src 'none'; script-src {scripts}; style-src {style}; base-uri 'none'; form-action 'none'"
 
-#: The height of the frame in a notebook.
+#: Height of the iframe in a notebook.
 HEIGHT = 900
 
 

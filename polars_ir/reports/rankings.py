@@ -30,10 +30,10 @@ DEPTH, LOOKED_UP = 10, 100
 #: The relevant documents of a query that no system has down to the depth: the most that are kept.
 MISSED = 20
 
-#: The characters of a text that are kept.
+#: Maximum length of a text.
 LONGEST_TEXT = 600
 
-#: The queries whose rankings are kept, unless a call says otherwise.
+#: Default number of queries whose rankings are kept.
 N_QUERIES = 200
 
 #: The measure that is explained where none of the report's can be.

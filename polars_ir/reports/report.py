@@ -49,7 +49,7 @@ from polars_ir.runs.selection import selected
 
 LOG = logging.getLogger(__name__)
 
-#: The measures of a report for which none are named.
+#: Default measures of a report.
 MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")
 
 #: The most systems that are compared with each other; of more the best are, and the report tells which are left out.
@@ -61,7 +61,7 @@ MOST_PAIRED = 10
 #: What a title can be.
 TITLE: Value[Any] = Value("a text", lambda given: isinstance(given, str) and bool(given.strip()))
 
-#: The columns of comparisons that are shown; the interval beside a corrected p is of all comparisons, too.
+#: Shown columns of comparisons; the interval beside a corrected p also holds for all comparisons.
 COMPARED: list[str | pl.Expr] = [
     *("run", "baseline", "measure", "difference"),
     pl.col("simultaneous_low").alias("low"),

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 #: The roles of qrels, of whatever kind of judgments.
 OF_QRELS = ("query_id", "doc_id", "relevance")
 
-#: Columns that are there between two steps.
+#: Temporary columns.
 JUDGED, DOCUMENT = "polars_ir_judged", "polars_ir_document"
 
 

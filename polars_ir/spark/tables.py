@@ -43,16 +43,16 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 
-#: The bytes from which on Spark refuses to broadcast a table.
+#: Size in bytes at which Spark refuses to broadcast a table.
 LARGEST_BROADCAST = 8 << 30
 
 #: Spark's estimates of tables of unknown size are at least this.
 UNKNOWN = 1 << 62
 
-#: Settings by which Spark leaves out the rows of a file without a word.
+#: Settings by which Spark silently skips the rows of a file.
 LOSSY = ("spark.sql.files.ignoreMissingFiles", "spark.sql.files.ignoreCorruptFiles")
 
-#: The formats that no file of zero bytes has, as Spark's classes for them are called.
+#: Spark's classes of formats that have no file of zero bytes.
 _NEVER_EMPTY = ("ParquetFileFormat", "OrcFileFormat", "ParquetTable", "OrcTable")
 
 

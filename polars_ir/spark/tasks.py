@@ -45,7 +45,7 @@ QUERY, RUN, JUDGMENT, SHARED, POOLED = (
 #: Columns of the row that partitions share, and that every judged query brings along.
 SYSTEMS, HIGHEST = "systems", "highest"
 
-#: Versions that driver and executors must share: expressions are sent, and figures are to be the same.
+#: Packages of which driver and executors need the same version, for serialised expressions and equal results.
 VERSIONS = {name: version(name) for name in ("polars", "polars_ir")}
 
 #: The note of errors on rows.

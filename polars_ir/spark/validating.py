@@ -22,7 +22,7 @@ from polars_ir.spark.tasks import JUDGMENT, QUERY, RUN, findings, in_tasks
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: The findings that are of one query each.
+#: Per-query findings.
 COUNTED = (
     *(*ROWS, *EMPTY, "queries without judgments", "queries without a relevant document", *ITSELF),
     *(*SCORES, *UNJUDGED, *RANKS),

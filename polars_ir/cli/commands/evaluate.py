@@ -15,7 +15,7 @@ from polars_ir.files.formats.columnar import IPC, PARQUET
 from polars_ir.frames.roles import find
 from polars_ir.per_query import mean
 
-#: The endings of files that have columns of text beside numbers, whoever reads them.
+#: Extensions of files with text columns beside numbers.
 TYPED = (*PARQUET.extensions, *IPC.extensions)
 
 

@@ -34,14 +34,14 @@ from polars_ir.per_query.gate import status as exit_status
 from polars_ir.per_query.shared.options import INCONCLUSIVE, Gating
 from polars_ir.per_query.worst_slices import worst_slices
 
-#: The slices that are printed, and their columns.
+#: The printed slices and their columns.
 SLICES = 5
 SLICE_COLUMNS = ("attribute", "value", "measure", "n_queries", "mean", "rest_mean", "difference", "p_corrected")
 
-#: The ending of a report that is a comment on a change.
+#: The extension of a report in Markdown.
 COMMENT = ".md"
 
-#: The exit status where too few queries can not tell.
+#: The exit status of an inconclusive gate.
 UNDECIDED = 3
 
 

@@ -32,7 +32,7 @@ from polars_ir.language.options import options_of
 from polars_ir.reports.report import Report, report
 from polars_ir.runs.options import Reporting
 
-#: The calls that read the tables of texts, by the ending of their files; ids stay as they are written.
+#: Calls that read tables of texts, by file extension; ids stay as written.
 READERS = {
     ".parquet": "pl.read_parquet({})",
     ".arrow": "pl.read_ipc({})",

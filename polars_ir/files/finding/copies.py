@@ -21,13 +21,13 @@ from polars_ir.files.finding.file import COMPRESSED, WEB, File, is_pattern, pure
 from polars_ir.files.finding.sources import by_extension, resolve
 from polars_ir.files.formats.record import Format
 
-#: The name of standard input where a file is wanted.
+#: Standard input as a file name.
 STDIN = "-"
 
-#: The bytes that are copied at a time.
+#: Chunk size of copies, in bytes.
 _PART = 1 << 20
 
-#: The most bytes that a file system takes for a name, but for some that our own needs.
+#: Longest file name in bytes, less what this package appends.
 _LONGEST_NAME = 200
 
 

@@ -22,14 +22,14 @@ from polars_ir.errors import Code, FileError, Fix, Setting
 
 File: TypeAlias = Path | str
 
-#: The characters of a wrong line that are shown.
+#: Number of characters shown of a wrong line.
 SHOWN = 120
 
-#: The longest line accepted, in bytes; to split a longer one would take many times its size in memory.
+#: The longest line accepted, in bytes; splitting a longer one would take many times its size in memory.
 LONGEST = 16 << 20
 TOO_LONG_PROBLEM = f"the line has more than {LONGEST >> 20} MB; lines end in \\n."
 
-#: The schemes of the URLs that Polars writes to, and of those that it reads.
+#: URL schemes that Polars writes to, and reads from.
 STORES = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl")
 WEB = ("http", "https")
 SCHEMES = (*STORES, *WEB, "hf")
@@ -79,7 +79,7 @@ def pure(file: File) -> PurePath:
 
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
-#: Also text can begin so (`x^2`), and would be unpacked to anything.
+#: Text can begin so, too (`x^2`), and would unpack to garbage.
 ZLIB = rb"x[\x01^\x9c\xda]"
 
 LZ4 = rb"\x04\x22M\x18"
@@ -87,10 +87,10 @@ LZ4 = rb"\x04\x22M\x18"
 #: The first bytes of a compressed file, by its extension.
 COMPRESSED = {".gz": GZIP, ".zst": ZSTD}
 
-#: The beginnings of files that Polars unpacks.
+#: First bytes of files that Polars unpacks.
 UNPACKED = re.compile(b"|".join((re.escape(GZIP), re.escape(ZSTD), ZLIB)))
 
-#: The beginnings of files that have to be converted first, each with the advice to do so.
+#: First bytes of files that must be converted first, with the advice.
 _NOT_READ = {
     ZLIB: "it begins as zlib does. Unpack it; before a text that merely begins so ('x^'), put an empty line.",
     rb"BZh[1-9]1AY&SY": "bzip2 is not read; unpack it with bunzip2.",
@@ -101,10 +101,10 @@ _NOT_READ = {
     rb"\xff\xfe|\xfe\xff": "this is text in UTF-16; save it as UTF-8.",
 }
 
-#: The number of bytes that tell the kind of a file.
+#: Number of bytes that determine a file's kind.
 _FIRST_BYTES = 16
 
-#: The bytes that are searched at a time.
+#: Chunk size of searches, in bytes.
 _CHUNK = 1 << 20
 
 
@@ -140,10 +140,10 @@ def _unpack_lz4(path: Path) -> Fix:
 #: The largest ratio of unpacked to packed size: runs and judgments have less than 30, zeros in gzip 1,030.
 MAX_RATIO = 100.0
 
-#: Any file may unpack to this many bytes.
+#: Unpacked size allowed for any file, in bytes.
 SMALL = 64 << 20
 
-#: The bytes that are read, and unpacked, at a time.
+#: Chunk size of reading and unpacking, in bytes.
 _PACKED, _PART = 16 << 10, 1 << 20
 
 #: Files of fewer bytes hold no line that is too long, since no byte of gzip stands for more than 1,032.

@@ -15,7 +15,7 @@ from polars_ir.files.finding.file import File, pure
 from polars_ir.frames.roles import ROLES
 from polars_ir.frames.rules import guard
 
-#: The value of a column that is null.
+#: Hive's name of null.
 NULL = "__HIVE_DEFAULT_PARTITION__"
 
 

@@ -15,13 +15,13 @@ from polars_ir.errors import FileError
 from polars_ir.files.finding.file import WEB, scheme
 from polars_ir.files.rows.unreadable import because
 
-#: The seconds that a server may stay silent.
+#: Timeout of a server, in seconds.
 _PATIENCE = 60
 
-#: The bytes that are copied at a time.
+#: Chunk size of copies, in bytes.
 _PART = 1 << 20
 
-#: Characters that an address may hold as they are.
+#: Characters left unquoted in an address.
 _PLAIN = "%/:=&?~+!$,;'@()*[]"
 
 

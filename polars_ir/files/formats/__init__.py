@@ -13,7 +13,7 @@ from polars_ir.files.formats.record import Format, Role
 from polars_ir.files.formats.separated import BEIR, CSV, TSV
 from polars_ir.files.formats.trec import JUDGES, PREFERENCES, SUBTOPICS, TREC
 
-#: From the general to the specific: a line that several formats know as theirs is of the last one.
+#: From general to specific: the last format that recognises a line is taken.
 FORMATS: tuple[Format, ...] = (
     TREC, SUBTOPICS, JUDGES, PREFERENCES, MSMARCO, LETOR, PARQUET, IPC, CSV, TSV, BEIR, NDJSON, JSON
 )  # fmt: skip
@@ -24,9 +24,9 @@ FormatName: TypeAlias = Literal[tuple(format.name for format in FORMATS)]  # typ
 BY_NAME = {format.name: format for format in FORMATS}
 BY_EXTENSION = {extension: format for format in FORMATS for extension in format.extensions}
 
-#: The formats that any table can be written in, by their extensions.
+#: Formats of any table, by extension.
 TABLES = {format.extensions[0]: format for format in FORMATS if format.writer.table}
 
-#: The names of the formats that runs, and judgments, are read in and written in.
+#: Names of the formats read and written, of runs and of judgments.
 READABLE = {role: tuple(format.name for format in FORMATS if role in format.holds) for role in get_args(Role)}
 WRITABLE = {role: tuple(format.name for format in FORMATS if role in format.writer.frames) for role in get_args(Role)}

@@ -20,10 +20,10 @@ from polars_ir.files.formats.json_tree import Numbers, Tree, described
 from polars_ir.files.formats.record import Role
 from polars_ir.files.rows.blanks import NUMERAL, hint_of_words
 
-#: What a hit without an id has in its place.
+#: Placeholder of a hit without id.
 NO_ID = ["no id"]
 
-#: The ids of a query and a document, and what stands for a score or a grade.
+#: Query id, document id, and the value read as score or grade.
 Row = tuple[Any, Any, Any]
 
 

@@ -30,14 +30,14 @@ from polars_ir.files.writing.checks import (
 )
 from polars_ir.frames.canonical_frame import CanonicalFrame
 
-#: The keys of the levels of objects, down to the documents.
+#: Keys by level, down to the documents.
 _QUERIES = {"query_id": "query"}
 _MTEB = {"subset": "subset", "split": "split", "query_id": "query"}
 
 #: The key under which MTEB describes the model.
 _META = "mteb_model_meta"
 
-#: The beginning of JSON. An id can begin so, too; then a number stands where TREC has it.
+#: Start of JSON. An id can begin so, too; then TREC's number follows.
 _BEGINNINGS: dict[Role, re.Pattern[str]] = {
     role: re.compile(rf"(?!{line})[\[{{]\s*([\[{{}}\]\"]|$)") for role, line in trec.LINES.items()
 }

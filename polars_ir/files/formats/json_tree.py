@@ -22,14 +22,14 @@ from polars_ir.files.finding.file import File
 from polars_ir.files.rows.blanks import Words
 from polars_ir.files.rows.unreadable import FAILURES, unreadable
 
-#: The count of numbers that are kept as Python objects before they become a piece of a column.
+#: Number of values kept as Python objects before they are appended to a column.
 _PIECE = 100_000
 
-#: Integers of more characters do not fit Int64.
+#: Longest integer, in characters, that fits Int64.
 _LONGEST = 20
 
 
-#: Fields of judgments whose texts are no grades.
+#: Fields of judgments that are not grades.
 _NO_GRADES = ("id", "_id", "_index", "docId", "query", "name")
 
 

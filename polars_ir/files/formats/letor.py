@@ -29,7 +29,7 @@ from polars_ir.files.rows.blanks import (
 )
 from polars_ir.files.rows.verdicts import KEEP, TEXT, Checked
 
-#: The document in the comment of a line, by the ways to name it: `docid = d`, `id: d`, `docid d`, and `d` first.
+#: The document in a line's comment: `docid = d`, `id: d`, `docid d`, or `d` first.
 DOCUMENTS = (
     r"(?i)#.*?\bdoc_?(?:id|no)\s*[=:]\s*(\S+)",
     r"(?i)#.*?\b(?:document|doc|id)\s*[=:]\s*(\S+)",
@@ -37,7 +37,7 @@ DOCUMENTS = (
     r"#\s*([^\s=:]+)(?:\s*$|\s+[^\s=:])",
 )
 
-#: The comment of a line, which has fields before it.
+#: A line's comment, after its fields.
 COMMENT = r"#\s*(\S)"
 
 

@@ -27,11 +27,11 @@ class Rows(NamedTuple):
 
     #: Reads a file, with scores and grades of a type.
     rows: Mapping[Role, Callable[[File, Any], Checked]]
-    #: Reads a run the short way; None where that could be wrong.
+    #: Reads a clean run quickly; None where that could be wrong.
     quick: Callable[[Path], pl.DataFrame | None] = lambda _: None
     #: The field of a line of a run that names its system.
     tag: int | None = None
-    #: The reason why the first lines of a file that nobody said is judgments are none.
+    #: The reason why the first lines of a file without a given format are not judgments.
     doubt: Callable[[Checked], str | None] = lambda _: None
 
 
@@ -39,11 +39,11 @@ class Typed(NamedTuple):
     """Reader of typed tables; several files make one table."""
 
     scan: Callable[[list[File]], pl.LazyFrame]
-    #: Raises a `FileError` for a file with these columns that Polars reads without an error.
+    #: Raises a `FileError` for invalid columns that Polars accepts.
     check: Callable[[File, pl.Schema], None] = lambda _file, _schema: None
-    #: The error of a file that Polars could not read.
+    #: The error of a file that Polars cannot read.
     failure: Callable[[File, BaseException], FileError] = because
-    #: True if only all rows tell the columns, so that a scan reads them all.
+    #: True if the columns are only known from all rows, so that a scan reads them all.
     by_rows: bool = False
 
 
@@ -60,7 +60,7 @@ class Writer(NamedTuple):
     frames: Mapping[Role, Callable[[CanonicalFrame, str], Iterable[pl.LazyFrame]]] = {}
     #: Writes a frame to a binary file; takes `compression` where the format is a text.
     sink: Callable[..., None] = pl.LazyFrame.sink_csv
-    #: True if any table can be written so, also a run of several systems.
+    #: True if the format holds any table, also a run of several systems.
     table: bool = False
 
 
@@ -72,15 +72,15 @@ class Format(NamedTuple):
     holds: Mapping[Role, str]
     reader: Rows | Typed | Whole
     writer: Writer = Writer()
-    #: A small file of each role; empty where the format is no text.
+    #: A small example of each role; empty for binary formats.
     examples: Mapping[Role, str] = {}
-    #: The first one is what tables are written with.
+    #: Extensions; the first is used in writing.
     extensions: tuple[str, ...] = ()
     #: True if the extension alone determines the format.
     has_own_extension: bool = True
-    #: The separator of the columns of a text with a header; without it a line is not one of this format.
+    #: Column separator of a text with a header, without which a line is not of this format.
     separator: str = ""
-    #: The first bytes of a file that is no text, whatever it is called.
+    #: First bytes of a binary file, whatever its name.
     signature: bytes = b""
     #: The test of the first line that holds data, for each role whose files it recognises.
     is_first_line: Mapping[Role, Callable[[str], object]] = {}

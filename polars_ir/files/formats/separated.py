@@ -39,17 +39,17 @@ from polars_ir.frames import guesses
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.roles import ROLE_OF, USER, find
 
-#: The columns of BEIR's header, and what they are read as.
+#: Columns of BEIR's header, and their roles.
 _BEIR = {"query-id": "query_id", "corpus-id": "doc_id", "score": "relevance"}
 _BEIR_HEADER = re.compile("(?i)query[-_]id\tcorpus[-_]id\tscore")
 
-#: The name that Polars gives a second column of a name.
+#: Polars' name of a repeated column.
 _AGAIN = re.compile(r"(.*)_duplicated_\d+", re.DOTALL)
 
-#: The type behind a name in the headers of RecBole's files: `user_id:token`.
+#: Type suffix in RecBole's headers: `user_id:token`.
 _TYPE = re.compile(r":(token|float)(_seq)?$")
 
-#: Other separators of columns, for files with a wrong ending or with decimal commas.
+#: Other separators, for files with a wrong extension or with decimal commas.
 OTHERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
 
 _KINDS: dict[type[pl.DataType] | None, str] = {pl.Float64: "a number", pl.Int64: "an integer", None: "an id"}

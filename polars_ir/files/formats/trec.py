@@ -51,7 +51,7 @@ _JUDGES = {"query_id": 0, "judge": 1, "doc_id": 2, "relevance": 3}
 _PREFERENCES = {"query_id": 0, "judge": 1, "group": 2, "doc_id": 3, "relevance": 4}
 
 
-#: The beginning of a line, up to the score or the grade.
+#: Start of a line, up to the score or grade.
 _NUMBER = f"(?ai:{NUMERAL.pattern})"
 LINES: dict[Role, str] = {
     "run": f"(?:{FIELD}[{BLANKS}]+){{4}}{_NUMBER}[{BLANKS}]+{FIELD}",

@@ -34,10 +34,10 @@ NUMERAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?inf(inity)?", re.
 #: The beginning of what may be a grade in words.
 WORD = re.compile("[A-Za-z]")
 
-#: A line of more bytes has its blanks squeezed before it is split.
+#: Longest line, in bytes, that is split without squeezing its blanks.
 _LONG, _ANY = 64 << 10, 1 << 62
 
-#: The characters of the first line that are looked at; JSON can be one line of any length.
+#: Number of characters inspected in the first line; JSON can be one line of any length.
 _BEGINNING = 1_000_000
 
 _FIELDS = "line fields"
@@ -99,7 +99,7 @@ class Words(NamedTuple):
         return ", ".join(map(repr, self.words))
 
 
-#: The type that grades are read as, or the words that they are written in.
+#: Type of grades, or the words that stand for them.
 Grade: TypeAlias = type[pl.DataType] | Words
 
 

@@ -18,7 +18,7 @@ from polars_ir.files.rows.verdicts import KEEP, TEXT, Checked
 #: True for a line with another tag than the first.
 OTHER_TAG = "polars_ir: other tag"
 
-#: The fields of a line that `read_csv` reads, and the bytes at the end of a file that hold its last line.
+#: Number of fields read by `read_csv`, and of bytes at a file's end that hold its last line.
 _COLUMNS, _END = ["query_id", "Q0", "doc_id", "rank", "score", "run"], 1 << 16
 
 

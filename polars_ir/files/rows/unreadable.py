@@ -18,7 +18,7 @@ from polars_ir.errors import FileError
 from polars_ir.files.finding.file import GZIP, ZSTD, File, beginning
 from polars_ir.frames.kinds import message_of
 
-#: The exceptions of Polars for a file it can not read; damaged Arrow files can make it panic.
+#: Polars' exceptions for unreadable files; damaged Arrow files can make it panic.
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 

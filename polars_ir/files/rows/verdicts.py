@@ -17,14 +17,14 @@ from polars_ir.errors import FileError, called, shown, warn
 from polars_ir.files.finding.file import SHOWN, UNPACKED, File, beginning, holds
 from polars_ir.files.rows.unreadable import FAILURES, Dialect, unreadable
 
-#: The columns of each row beside its data, under names that no table has.
+#: Columns beside each row's data, under reserved names.
 NUMBER = "polars_ir: line number"
 TEXT = "polars_ir: line text"
 KEEP = "polars_ir: line holds data"
 BAD = "polars_ir: line is wrong"
 PROBLEM = "polars_ir: line problem"
 
-#: The number of lines that a lazy reader looks at before it returns.
+#: Number of lines that a lazy reader checks before it returns.
 FIRST_LINES = 1000
 
 

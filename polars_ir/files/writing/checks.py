@@ -15,10 +15,10 @@ from polars_ir.frames.canonical_frame import CanonicalFrame
 #: time is a pass over the run, so that fewer would make it slow.
 ROWS_AT_ONCE = 5_000_000
 
-#: Characters of an id that goes on over lines, or ends a text in some programs.
+#: Characters that break lines, or end a text in some programs.
 BROKEN = "[\r\n\0]"
 
-#: Decimals of this many digits are different numbers in Float64, too.
+#: Number of digits up to which Float64 keeps Decimals different.
 DIGITS = 15
 
 

@@ -16,10 +16,10 @@ from polars_ir.errors import called
 from polars_ir.files.writing.replacing import replaced
 from polars_ir.frames.roles import PROVENANCE
 
-#: The end of the name of such a file.
+#: The suffix of metadata files.
 METADATA = "-metadata.json"
 
-#: The bytes of the largest such file that is read; usual ones have some hundred.
+#: Largest metadata file that is read, in bytes; usual ones have some hundred.
 LARGEST = 1 << 20
 
 

@@ -30,13 +30,13 @@ except ImportError:  # Windows has no such locks: parts of killed writers stay t
 
 _PART = re.compile(r"\.polars_ir-[0-9a-f]{16}\.part")
 
-#: The failures of a disk that is written to.
+#: Disk errors in writing.
 _OF_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EPIPE)
 
-#: The words of Polars for a failure of a store.
+#: Polars' words for a failure of a store.
 OF_STORES = "object-store error"
 
-#: The number of a failure in a message of Polars.
+#: The error number in a message of Polars.
 _NUMBER = re.compile(r"\(os error (\d+)\)")
 
 
