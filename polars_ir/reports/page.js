@@ -175,15 +175,18 @@ function showAnswer() {
   const ofP = decimals([...rows.map((row) => row.p).filter((p) => p >= SMALL_P), LEVEL]);
   const columns = [
     { label: "Measure", cell: (row) => h("th", { scope: "row", class: "name" }, isolated(row.measure)) },
-    { label: "Verdict", cell: (row) => h("td", { class: row.passed ? "strong" : "strong worse" }, row.verdict) },
-    { label: "Difference", figure: true, cell: (row) => figure(row.difference, number(row.difference, places, true)) },
+    { label: "Verdict", vital: true, cell: (row) => h("td", { class: row.passed ? "strong" : "strong worse" }, row.verdict) },
+    { label: "Difference", figure: true, vital: true, cell: (row) => figure(row.difference, number(row.difference, places, true)) },
     { label: "Bounds", figure: true, cell: (row) => h("td", { class: "figure range" }, bounds(row)) },
     { label: "May drop", figure: true, cell: (row) => figure(row.max_drop, number(row.max_drop)) },
-    { label: "p of a drop", figure: true, cell: (row) => figure(row.p, pText(row.p, ofP)) },
+    { label: "p of a drop", figure: true, vital: true, cell: (row) => figure(row.p, pText(row.p, ofP)) },
     { label: "Queries", figure: true, cell: (row) => figure(row.n_queries, whole(row.n_queries)) },
   ];
-  if (rows.some((row) => row.note)) columns.push({ label: "Note", cell: (row) => h("td", { class: "text" }, row.note ?? "") });
-  fill("verdicts", wide("The verdicts", table(columns, rows, {})));
+  const noted = rows.filter((row) => row.note);
+  if (noted.length && !narrow.matches) columns.push({ label: "Note", cell: (row) => h("td", { class: "text" }, row.note ?? "") });
+  // Beyond the end of a narrow screen notes would make rows high for nothing.
+  const below = narrow.matches ? noted.map((row) => h("p", { class: "note" }, h("b", {}, isolated(row.measure)), `: ${row.note}.`)) : null;
+  fill("verdicts", wide("The verdicts", table(columns, rows, {})), below);
 }
 
 function showDoubts() {

@@ -14,6 +14,7 @@ from browsing import chromium
 
 import polars_ir as ir
 from polars_ir.errors import printable
+from polars_ir.reports.report import report_of_change
 
 pytestmark = pytest.mark.whole("it starts a browser")
 
@@ -170,6 +171,29 @@ def test_a_narrow_screen_has_difference_and_p_first_and_tells_what_is_beyond_it(
     wide = opened(report)
     assert not wide.locator("#systems-table .cue").is_visible()
     assert wide.locator("#systems-table thead th").nth(1).inner_text().startswith("Rank")
+
+
+def test_notes_on_verdicts_stand_below_their_table_on_a_narrow_screen(opened):
+    few = pl.col("query_id") <= "q60"
+    per_query = ir.evaluate(PYDOCS.runs, PYDOCS.qrels, "nDCG@10").filter(few)
+    new, old = (per_query.filter(run=run).drop("run") for run in ("tfidf", "bm25"))
+    verdicts = ir.gate(new, old)
+    report = report_of_change(new, old, None, verdicts, {"documents": None, "queries": None})
+    for width, below in ((390, 1), (1280, 0)):
+        page = opened(report, width)
+        headings = page.locator("#verdicts thead th").all_inner_texts()
+        assert headings[:2] == ["Measure", "Verdict"]
+        assert ("Note" in headings) == (not below)
+        assert page.locator("#verdicts p.note:not(.cue)").count() == below
+        assert verdicts["note"].item() in page.locator("#verdicts").inner_text()
+        p = column_of(page, "verdicts", "p of a drop")
+        assert [float(text) for text in p] == [round(verdicts["p"].item(), 4)]
+
+
+def column_of(page: Any, table: str, heading: str) -> list[str]:
+    """The texts of the column under a heading."""
+    headings = [" ".join(text.split()) for text in page.locator(f"#{table} thead th").all_inner_texts()]
+    return page.locator(f"#{table} tbody tr > :nth-child({headings.index(heading) + 1})").all_inner_texts()
 
 
 def test_a_list_of_relevant_documents_is_told_once(opened):
