@@ -15,7 +15,7 @@ from polars_ir.errors import Code, ColumnError, Fix, Setting, caller, fold, near
 from polars_ir.frames.guesses import DOCUMENTS as WORDS_OF_DOCUMENTS
 from polars_ir.frames.guesses import IDS as WORDS_OF_IDS
 from polars_ir.frames.guesses import lists_meant, words
-from polars_ir.frames.roles import could_be, find, is_rank
+from polars_ir.frames.roles import ROLE_OF, could_be, find, is_rank
 from polars_ir.inputs.fields import Field, depth_of, field, fields_of, first_field, innermost, paths_of
 from polars_ir.inputs.from_lists import DISTANCES, read_lists
 from polars_ir.inputs.log_formats import IDS, LISTS_OF_SCORES, OWN, SCORES_OF_DOCUMENTS, TEXTS, LogFormat
@@ -227,7 +227,9 @@ def documents_of(
     rows = rows.drop_nulls("doc_id")
     rows = rows.unique("doc_id", keep="first", maintain_order=True)
     known = [name for name in rows.columns if rows[name].null_count() < rows.height]
-    return rows.select(known) if len(known) > 1 else None
+    # Functions that take documents look for texts.
+    has_texts = any(rows.schema[name] == pl.String for name in known if name != "doc_id")
+    return rows.select(known) if has_texts else None
 
 
 def _rows_of(table: pl.DataFrame, side: Side, *, on_texts: bool) -> pl.DataFrame | None:
@@ -245,6 +247,7 @@ def _rows_of(table: pl.DataFrame, side: Side, *, on_texts: bool) -> pl.DataFrame
     fields, document = fields_of(side.raw.dtype), pl.col("document")
     id, text = (None if path is None else field(fields, path, document) for path in side.of_objects)
     taken = {path for path in side.of_objects if path} | {"doc_id", "text", *SCORES_OF_DOCUMENTS, *DISTANCES}
+    taken |= {name for name in fields if ROLE_OF.get(fold(name)) in ("score", "relevance")}
     others = [
         document.struct.field(name)
         for name, dtype in fields.items()

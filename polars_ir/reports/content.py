@@ -85,7 +85,10 @@ class Rankings(Documents):
 
 
 class Missing(TypedDict):
-    """The relevant documents, or groups of them, that are not among the first `k` of the first system of the pair."""
+    """The relevant documents, or groups, that are not among the first `k` of the pair's first system.
+
+    Those `in_neither` are not among those of the other, either.
+    """
 
     k: int
     rows: Columns

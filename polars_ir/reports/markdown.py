@@ -166,21 +166,23 @@ def _largest_drops(content: Content, query_figures: bytes) -> str:
     ]
     if missing := content["missing"]:
         cells = _missing(missing, [ids[query] for query in lost])
-        columns.insert(2 if texts else 1, (f"not in the first {missing['k']:,}", cells))
+        columns.insert(2 if texts else 1, (f"lost from the first {missing['k']:,}", cells))
     summary = f"The largest drops of {system} against {other}"
     n_texts = 1 + (texts is not None) + (content["missing"] is not None)
     return _folded(summary, _table(columns, texts=n_texts)) if lost else ""
 
 
 def _missing(missing: Missing, queries: Sequence[str]) -> list[str]:
-    """The evidence that each query lacks, and where it went."""
+    """The evidence that each query lost, and where it went; of what the other system lacks, too, the number."""
     rows = list(rows_of(missing["rows"]))
     cells = []
     for query in queries:
         lacking = [row for row in rows if row["query_id"] == query]
-        places = ["not retrieved" if row["rank"] is None else f"rank {row['rank']:,}" for row in lacking]
-        shown = [f"{escaped(row['doc_id'])}: {place}" for row, place in zip(lacking, places, strict=True)][:EVIDENCE]
-        cells.append("; ".join([*shown, *([f"{len(lacking) - EVIDENCE} more"] if len(lacking) > EVIDENCE else [])]))
+        lost = [row for row in lacking if not row["in_neither"]]
+        places = ["not retrieved" if row["rank"] is None else f"rank {row['rank']:,}" for row in lost]
+        shown = [f"{escaped(row['doc_id'])}: {place}" for row, place in zip(lost, places, strict=True)][:EVIDENCE]
+        more = [(len(lost) - EVIDENCE, "more"), (len(lacking) - len(lost), "in neither")]
+        cells.append("; ".join([*shown, *(f"{count:,} {what}" for count, what in more if count > 0)]))
     return cells
 
 

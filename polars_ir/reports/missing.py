@@ -27,17 +27,24 @@ def largest_drops(per_query: pl.DataFrame, measure: str, pair: Sequence[str]) ->
 
 
 def missing_of(experiment: Experiment, pair: Sequence[str]) -> Missing | None:
-    """The groups of evidence that the first of a pair lacks in its largest drops; None where no runs are known."""
+    """The groups of evidence that the first of a pair lacks in its largest drops, and whether the other lacks them too.
+
+    None where no runs are known.
+    """
     per_query, measures, _, rows, qrels, *_ = experiment
     if rows is None or qrels is None or len(pair) < 2:
         return None
     queries = largest_drops(per_query, measures[0], pair)
     k = next((k for name in measures if (k := _cutoff(name))), DEPTH)
     try:
-        missing = missing_evidence(rows.filter(run=pair[0]).drop("run"), qrels, k)
+        missing, others = (missing_evidence(rows.filter(run=system).drop("run"), qrels, k) for system in pair)
     except IRError:  # judgments of another kind, such as preferences
         return None
-    found = missing.select(pl.col("query_id", "doc_id").cast(pl.String), "rank")
+    both = others.select("query_id", "subtopic", in_neither=True)
+    missing = missing.join(both, on=["query_id", "subtopic"], how="left", maintain_order="left")
+    found = missing.select(
+        pl.col("query_id", "doc_id").cast(pl.String), "rank", pl.col("in_neither").fill_null(value=False)
+    )
     found = found.filter(pl.col("query_id").is_in(queries))
     return {"k": k, "rows": found.to_dict(as_series=False)}
 

@@ -18,7 +18,7 @@ def record(number, *, lost=False):
     return {
         "question": f"How do I reset {number}?",
         "tenant": "small" if number % 5 == 0 else "big",
-        "retrieved": [{"id": id, "score": 1 - place / 20} for place, id in enumerate(documents)],
+        "retrieved": [{"id": id, "score": 1 - place / 20, "page": place} for place, id in enumerate(documents)],
         "relevant": [[f"a{number}", f"b{number}"], [f"c{number}"]],
     }
 
@@ -92,7 +92,7 @@ def test_a_comment_names_the_missing_evidence_and_where_it_went(new, old, tmp_pa
     assert main(["gate", new, old, *words]) == 1
     text = comment.read_text("utf-8")
     assert text.startswith("<!-- polars-ir -->\n")
-    assert "| not in the first 5 |" in text
+    assert "| lost from the first 5 |" in text
     assert "<code>c0</code>: rank 12" in text
     assert "<code>c15</code>: not retrieved" in text
     assert "<code>tenant</code>: <code>small</code>" in text

@@ -213,7 +213,9 @@ def _write_report(
         (new, qrels), (old, _) = (alike(run, qrels) for run in found)
     texts = {name: _texts_of(getattr(options, name), options) for name in ("documents", "queries")}
     for name, id in (("documents", "doc_id"), ("queries", "query_id")):
-        texts[name] = texts_of(logs, name, id) if texts[name] is None else texts[name]
+        of_logs = texts_of(logs, name, id) if texts[name] is None else None
+        if of_logs is not None and "text" in of_logs.columns:
+            texts[name] = of_logs
     heading = heading_of(options.title, options.date)
     made = report_of_change(
         new, old, qrels, verdict, texts, options.cluster, attributes_of(slices, None), heading=heading
