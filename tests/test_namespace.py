@@ -141,7 +141,7 @@ def test_charts_are_listed_and_the_nearest_is_named():
 
 
 #: Optional parameters that may be positional.
-TABLES_AND_MEASURES = {"qrels", "per_query", "other", "measure", "measures"}
+TABLES_AND_MEASURES = {"qrels", "per_query", "old", "other", "measure", "measures"}
 
 #: What is asked for first.
 METHODS = {
@@ -171,7 +171,7 @@ def public_functions():
 
 @pytest.mark.parametrize("function", list(public_functions()))
 def test_tables_measures_and_what_is_needed_may_be_given_by_position_and_options_by_name(function):
-    parameters = inspect.signature(function).parameters.values()
+    parameters = [p for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_POSITIONAL]
     named = {*TABLES_AND_MEASURES, METHODS.get(function.__name__)}
     wanted = {p.name for p in parameters if (p.default is p.empty and p.name != "depth") or p.name in named}
     assert {p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD} == wanted
