@@ -226,19 +226,22 @@ def _rows(
         yield {**names, **with_floor(row, pair, its, floors.get(pair.measure), options["alpha"])}
 
 
+def check_one_of(old: Any, baseline: str | None) -> None:
+    """Raise an `OptionError` unless there is either an old frame or the name of a baseline."""
+    if old is None and baseline is None:
+        says = f"must be the figures before the change; without them {option('baseline')} names a system of new."
+        raise OptionError(says, about="old")
+    if old is not None and baseline is not None:
+        beside = f"must be left out beside {option('baseline', baseline)}, a system of new"
+        raise OptionError(f"{beside}; measures are given by {option('measures')}.", about="old")
+
+
 def _sides(new: Any, old: Any, baseline: str | None, by: Sequence[str]) -> tuple[CanonicalFrame, CanonicalFrame]:
     """The queries of both systems: of two frames, or of one in which `baseline` names the old one."""
+    check_one_of(old, baseline)
     table = per_query_table(new, "new")
     if baseline is None:
-        if old is None:
-            says = f"must be the figures before the change; without them {option('baseline')} names a system of new."
-            raise OptionError(says, about="old")
         return table, per_query_table(old, "old")
-    if old is not None:
-        says = (
-            f"must be left out beside {option('baseline', baseline)}, a system of new; measures are given as measures=."
-        )
-        raise OptionError(says, about="old")
     if "run" not in table.dtypes:
         raise ColumnError.one_system(f"ir.gate with {option('baseline')}", table.columns)
     own, rows = table.names["run"], table.checked(null_rule(table, "run"))

@@ -87,7 +87,7 @@ def differences(
     >>> chart.title.text
     'nDCG@10: tfidf against bm25'
     >>> chart.title.subtitle[0]
-    '12 wins, 28 ties, 56 losses; mean difference -0.060 [-0.082, -0.038], p < 0.001'
+    '12 wins, 28 ties, 56 losses; mean difference -0.060 [-0.085, -0.034], p < 0.001'
     >>> chart.layer[0].data["difference"].head(2).round(3).to_list()
     [0.2, 0.192]
     """

@@ -8,18 +8,18 @@ makes the result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, Fix
+from polars_ir.errors import Code, ColumnError, Fix, check_systems, option
 from polars_ir.frames.roles import PROVENANCE, find, required
 from polars_ir.language.options import each_once, public
 from polars_ir.per_query.compare import compared_systems
 from polars_ir.per_query.drift import course_of
-from polars_ir.per_query.gate import judged_change
+from polars_ir.per_query.gate import check_one_of, judged_change
 from polars_ir.per_query.mean import mean as mean_locally
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import Comparing, Estimating, Gating, Grouping, Slicing
@@ -109,8 +109,8 @@ def summarize(
 def _summed(function: Callable[..., Any], per_query: DataFrame, options: dict[str, Any]) -> DataFrame:
     """A summary by the core, with all queries of a system in one partition."""
     check_spark("per_query", per_query)
-    for option in ("by", "weights"):
-        columns_of(option, options[option], per_query)
+    for name in ("by", "weights"):
+        columns_of(name, options[name], per_query)
     schema = arrow_schema(function(empty("per_query", per_query), **options))
     system = find("per_query", "run", per_query.columns)
     rows = per_query.repartition(1) if system is None else per_query.repartition(column(system))
@@ -159,7 +159,12 @@ def compare(
 
 @public(Gating)
 def gate(
-    new: DataFrame, old: DataFrame, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]
+    new: DataFrame,
+    old: DataFrame | None = None,
+    measures: Measures = None,
+    *,
+    baseline: str | None = None,
+    **options: Unpack[Gating],
 ) -> DataFrame:
     """The verdict that a new system is no worse than an old one on Spark: one row per measure.
 
@@ -170,8 +175,8 @@ def gate(
     ----------
     new, old
         Results of `polars_ir.spark.evaluate` of one system each, Spark frames of one session.
-    measures
-        Names of the measures, in any spelling.
+    baseline
+        The system of `new` that is the old one, in place of `old`; there is one other.
 
     Returns
     -------
@@ -189,11 +194,12 @@ def gate(
     >>> spark.gate(new, old, ["nDCG@10", "RR"], max_drop=0.01).show()  # doctest: +SKIP
     """
     options["by"] = each_once(options["by"]) or None
-    sides = {"new": new, "old": old}
+    check_one_of(old, baseline)
+    sides: dict[str, Any] = {"new": new, "old": old} if baseline is None else _of_baseline(new, baseline)
     for role, frame in sides.items():
         check_spark(role, frame)
         _check_one_system(role, frame)
-    plans = empty("new", new).lazy(), empty("old", old).lazy()
+    plans = empty("new", sides["new"]).lazy(), empty("old", sides["old"]).lazy()
     return _by_sums(_together(sides), partial(judged_change, *plans, measures, options))
 
 
@@ -277,6 +283,22 @@ def drift(
     check_spark("per_query", per_query)
     plan, name = empty("per_query", per_query).lazy(), columns_of("by", by, per_query)
     return _by_sums(per_query, partial(course_of, plan, name, measures, options, every=every, reference=reference))
+
+
+def _of_baseline(per_query: DataFrame, baseline: str) -> dict[str, DataFrame]:
+    """The rows of a baseline and of the one other system."""
+    check_spark("new", per_query)
+    run = find("new", "run", per_query.columns)
+    if run is None:
+        raise ColumnError.one_system(f"spark.gate with {option('baseline')}", per_query.columns)
+    name = column(run).cast("string")
+    systems = sorted(row[0] for row in per_query.select(name).distinct().collect())
+    check_systems("baseline", [baseline], systems)
+    if len(systems) != 2:
+        others = ", ".join(repr(system) for system in systems if system != baseline) or "none"
+        says = f"must have one system beside {baseline!r}; it has {others}."
+        raise ColumnError(says, about="new", fix="Keep the rows of both")
+    return {"new": per_query.filter(name != baseline), "old": per_query.filter(name == baseline)}
 
 
 def _check_one_system(role: str, frame: DataFrame) -> None:

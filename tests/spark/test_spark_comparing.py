@@ -94,6 +94,12 @@ def test_gates_are_those_of_plans(to_spark, options):
     assert_same(found, ir.gate(new.lazy(), old.lazy(), MEASURES, **options))
 
 
+def test_a_baseline_names_the_old_system_of_one_frame(to_spark):
+    both = SYSTEMS.filter(pl.col("run") != "a")
+    found = irs.gate(to_spark(both), measures=MEASURES, baseline="b", max_drop=0.2)
+    assert_same(found, ir.gate(both.lazy(), measures=MEASURES, baseline="b", max_drop=0.2))
+
+
 def test_rows_travel_once_by_their_query_and_the_driver_gets_sums(to_spark, plans):
     frame = to_spark(SYSTEMS)
     irs.compare(frame, MEASURES)
@@ -163,6 +169,12 @@ def test_courses_are_those_of_a_plan(to_spark, options, plans):
         (lambda frame: irs.compare(frame, cluster="lang.uage"), ["cluster"]),
         (lambda frame: irs.compare(frame.unionAll(frame.limit(1)), "RR"), ["repeat the ids"]),
         (lambda frame: irs.gate(frame, frame, "RR"), ["new must be of one system", "new.filter(new['run'] == "]),
+        (
+            lambda frame: irs.gate(frame, measures="RR", baseline="b"),
+            ["new must have one system beside 'b'; it has 'a', 'c'"],
+        ),
+        (lambda frame: irs.gate(frame, measures="RR", baseline="x"), ["baseline names 'x', which is not one of"]),
+        (lambda frame: irs.gate(frame, "RR", baseline="b"), ["old must be left out beside baseline='b'"]),
         (lambda frame: irs.compare(frame.limit(0), "RR"), ["no row"]),
         (
             lambda frame: irs.gate(frame.filter("run = 'a'"), frame.limit(0), "RR"),
