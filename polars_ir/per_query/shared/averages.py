@@ -157,19 +157,17 @@ def joined_intervals(
 
     With the shares W of the weights and the means m, the low end is mean - sqrt(sum W^2 (m - low)^2).
     """
-    value = averaged(averaging, weight)
-    of_strata = rows.group_by(*keys, stratum).agg(**moments_of(averaging, weight), weight=_weights(value, weight).sum())
-    of_strata = of_strata.filter(pl.col("weight") > 0).with_columns(**bounded_interval_of(averaging, alpha))
-    share, mean = (
-        pl.col("weight") / pl.col("weight").sum(),
-        (pl.col("weight") * pl.col(MEAN)).sum() / pl.col("weight").sum(),
-    )
+    count = total(_weights(averaged(averaging, weight), weight).drop_nulls())
+    of_strata = rows.group_by(*keys, stratum).agg(**moments_of(averaging, weight), weight=count)
+    # Means are added up in the order of the strata.
+    of_strata = of_strata.filter(pl.col("weight") > 0).sort(*keys, stratum)
+    of_strata = of_strata.with_columns(**bounded_interval_of(averaging, alpha))
+    share = pl.col("weight") / pl.col("weight").sum()
     joined = {}
     for end, sign in (("low", -1), ("high", 1)):
         half = (share * (pl.col(end) - pl.col(MEAN))).pow(2).sum().sqrt()
-        is_known = pl.col(end).is_not_null().all()
-        joined[end] = pl.when(is_known).then((mean + sign * half).clip(*averaging.between))
-    return of_strata.group_by(keys).agg(**joined)
+        joined[end] = pl.when(pl.col(end).is_not_null().all()).then((share * pl.col(MEAN)).sum() + sign * half)
+    return of_strata.group_by(keys, maintain_order=True).agg(**joined)
 
 
 def bounded_interval_of(averaging: Averaging, alpha: float) -> dict[str, pl.Expr]:

@@ -154,19 +154,22 @@ def _bounded(sample: Queries, averaging: Averaging, alpha: float) -> pl.LazyFram
     without_spread = pl.col("low").is_null() & (pl.col(LOWEST) == pl.col(HIGHEST))
     summary = summary.with_columns(note=pl.coalesce("note", pl.when(without_spread).then(pl.lit(SAME))))
     if sample.stratum is not None:
-        joined = pl.lit(None, pl.Float64).alias("low"), pl.lit(None, pl.Float64).alias("high")
-        if sample.weight is not None and averaging.kind == "arithmetic":
-            of_each = averages.joined_intervals(
-                sample.rows, averaging, sample.weight, sample.stratum, sample.keys, alpha
-            )
-            summary = summary.join(of_each, on=sample.keys, how="left", suffix=JOINED, maintain_order="left")
-            joined = pl.col("low" + JOINED).alias("low"), pl.col("high" + JOINED).alias("high")
-        is_few = pl.col(averages.IS_FEW)
-        summary = summary.with_columns(pl.when(is_few).then(each).otherwise(each.meta.output_name()) for each in joined)
-        lacks = is_few & pl.col("low").is_null()
-        summary = summary.with_columns(note=pl.coalesce("note", pl.when(lacks).then(pl.lit(FEW_OF_STRATUM))))
-        summary = summary.drop("low" + JOINED, "high" + JOINED, strict=False)
+        summary = _by_strata(summary, sample, averaging, alpha)
     return summary.drop(*MOMENTS, averages.IS_FEW, strict=False)
+
+
+def _by_strata(summary: pl.LazyFrame, sample: Queries, averaging: Averaging, alpha: float) -> pl.LazyFrame:
+    """The summary, in which intervals of strata make that of a mean which few queries decide, or leave none."""
+    ends, is_few = ("low", "high"), pl.col(averages.IS_FEW)
+    none = pl.lit(None, pl.Float64)
+    if sample.weight is None or sample.stratum is None or averaging.kind != "arithmetic":
+        summary = summary.with_columns(none.alias(end + JOINED) for end in ends)
+    else:
+        joined = averages.joined_intervals(sample.rows, averaging, sample.weight, sample.stratum, sample.keys, alpha)
+        summary = summary.join(joined, on=sample.keys, how="left", suffix=JOINED, maintain_order="left")
+    summary = summary.with_columns(pl.when(is_few).then(end + JOINED).otherwise(end).alias(end) for end in ends)
+    lacks = pl.when(is_few & pl.col("low").is_null()).then(pl.lit(FEW_OF_STRATUM))
+    return summary.with_columns(note=pl.coalesce("note", lacks)).drop(end + JOINED for end in ends)
 
 
 def _with_interval(sample: Queries, averaging: Averaging, options: Mapping[str, Any]) -> pl.LazyFrame:
