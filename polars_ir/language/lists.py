@@ -76,10 +76,15 @@ place = pl.col(PLACE)
 
 
 def added_up(values: pl.Expr) -> pl.Expr:
-    """The sum of values, the lowest first, so that it has the same bits in whatever order they come; nulls left out.
+    """The sum of values of 0 or more, with the same bits in whatever order they come; nulls left out.
 
-    >>> pl.DataFrame({"v": [4.0, None, 0.5]}).select(added_up(pl.col("v"))).item()
-    4.5
+    They are added up as whole numbers of 2^-20, and the rest of each as one of 2^-52. A sum of sorted lists takes twice
+    the memory.
+
+    >>> pl.DataFrame({"v": [4.0, None, 0.1, 0.2]}).select(added_up(pl.col("v"))).item()
+    4.3
     """
-    # A sort of lists takes two thirds of the time of one within groups.
-    return values.drop_nulls().implode().list.sort().list.sum().fill_null(0.0)
+    scaled = values * 2.0**20
+    whole = scaled.floor()
+    rest = ((scaled - whole) * 2.0**32).round()
+    return whole.cast(pl.Int64).sum() / 2.0**20 + rest.cast(pl.Int64).sum() / 2.0**52

@@ -40,7 +40,7 @@ listed = place.is_not_null()
 warm = users > 0
 
 #: The information of an item in bits, a cold one as of one user.
-BITS = (pl.col(ALL_USERS) / users.clip(1)).log(2)
+BITS = (pl.col(ALL_USERS).clip(1) / users.clip(1)).log(2)
 
 
 def _cold(default: str, other: str, meaning: str) -> dict[str, Option]:
