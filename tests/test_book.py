@@ -18,7 +18,7 @@ from polars_ir import fusion, plots, spark
 from polars_ir.cli import PROGRAMS
 from polars_ir.cli.commands import COMMANDS
 from polars_ir.files.formats import FORMATS
-from polars_ir.language.dialects import taken_apart
+from polars_ir.language.dialects import parsed_name
 from polars_ir.language.names import resolve
 from polars_ir.language.options import options_of
 
@@ -93,7 +93,7 @@ def test_names_of_other_tools_stand_beside_the_columns_that_they_parse_to():
     for of_tool in page.split("\n## ")[1:]:
         tool = "trec_eval " if of_tool.startswith("trec_eval") else ""
         for there, here in re.findall(r"\| `([^`#]+)` \| \[([^\]]+)\]", of_tool):
-            info, *_ = taken_apart(resolve(tool + there)[0].name)
+            info, *_ = parsed_name(resolve(tool + there)[0].name)
             assert info.name == re.match(r"\w+", here)[0], there
 
 

@@ -174,8 +174,8 @@ def check_duplicates(
     if table == "qrels":
         # Any other column is one of judges, or of subtopics.
         spare = [name for name in spare if fold(name) in PARTS or frame.schema[name].is_temporal()]
-    apart = telling_apart(repeated, keys, spare)
-    if not apart and (several := _told_apart_but_for_copies(repeated, keys, spare)):
+    apart = distinguishing(repeated, keys, spare)
+    if not apart and (several := _distinguishing_but_for_copies(repeated, keys, spare)):
         # Keeping one row of each id would leave out all nights but one.
         check_duplicates(table, frame, [*several, *keys], names, hint=hint)
     values = [column for column in (*apart, *VALUES) if column in frame.columns]
@@ -199,7 +199,7 @@ def rows_without_id(column: str, value: object) -> Fix:
     return without_id(value, Code.keeping("run", f"pl.col({column!r}) != {value!r}", f"run[{column!r}] != {value!r}"))
 
 
-def telling_apart(rows: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> list[str]:
+def distinguishing(rows: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> list[str]:
     """The smallest set of columns that makes the keys unique: one, or those that do together."""
 
     def tell(names: Sequence[str]) -> bool:
@@ -217,12 +217,12 @@ def telling_apart(rows: pl.DataFrame, keys: Sequence[str], columns: Sequence[str
     return needed
 
 
-def _told_apart_but_for_copies(rows: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> list[str]:
+def _distinguishing_but_for_copies(rows: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> list[str]:
     """The columns that distinguish rows with the same keys, except for some that are identical in these, too."""
     distinct = rows.unique([*keys, *columns])
     if not distinct.select(keys).is_duplicated().any():
         return []
-    apart = telling_apart(distinct, keys, columns)
+    apart = distinguishing(distinct, keys, columns)
     return apart if rows.select(*apart, *keys).is_duplicated().any() else []
 
 

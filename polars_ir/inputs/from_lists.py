@@ -14,7 +14,7 @@ import polars as pl
 from polars_ir.errors import Code, ColumnError, DtypeError, Fix, fold, quoted, warn
 from polars_ir.frames.kinds import Frame, give_back, is_pandas, to_polars
 from polars_ir.frames.roles import PARTS, ROLE_OF, USER, could_be, find, no_ids
-from polars_ir.frames.rules import Rule, checked, keys_perhaps, telling_apart, without_id
+from polars_ir.frames.rules import Rule, checked, distinguishing, keys_perhaps, without_id
 from polars_ir.inputs.lists_in_texts import (
     CLOSING,
     ELEMENT,
@@ -187,7 +187,7 @@ def tables_of(
     pairs = [(retrieved, values.column if values and scores else None), (relevant, grades)]
     _check_lists(table, named, pairs)
     taken = [query, *(name for pair in pairs for name in pair if name)]
-    apart = [name for name, dtype in columns.items() if name not in taken and tells_apart(name, dtype)]
+    apart = [name for name, dtype in columns.items() if name not in taken and may_distinguish(name, dtype)]
     apart = list(dict.fromkeys([*apart, *keys]))
     eager = isinstance(table, pl.DataFrame)
     rules = _rules_of_memory(table, [*apart, query], pairs) if isinstance(table, pl.DataFrame) else []
@@ -233,7 +233,7 @@ def _query_column(table: Frame, query: str) -> str:
     return users[0] if query == "query_id" and query not in columns and users else query
 
 
-def tells_apart(name: str, dtype: pl.DataType) -> bool:
+def may_distinguish(name: str, dtype: pl.DataType) -> bool:
     """True for a column of systems, days or tenants, each with its own rankings of a query."""
     is_key = could_be("run", dtype) or dtype.is_temporal()
     return is_key and (ROLE_OF.get(fold(name)) == "run" or fold(name) in PARTS or dtype.is_temporal())
@@ -452,7 +452,7 @@ def _rules_of_memory(table: pl.DataFrame, keys: list[str], pairs: list[tuple[str
     ]
     again = table.filter(pl.struct(keys).is_duplicated())
     spare = [name for name in keys_perhaps(again.schema, keys) if not again.schema[name].is_nested()]
-    apart = telling_apart(again, keys, spare) if again.height else []
+    apart = distinguishing(again, keys, spare) if again.height else []
     fix = Fix("Keep one row of each ranking")
     # As many answers as rows are no names of systems.
     if len(apart) == 1 and again[apart[0]].n_unique() <= max(2, again[keys[-1]].n_unique()):

@@ -16,7 +16,7 @@ from polars_ir.errors import SHOWN, Code, DataError, Fix, IRError, Setting, fold
 from polars_ir.files.tables import read_records
 from polars_ir.frames.kinds import give_back, to_polars
 from polars_ir.inputs.fields import Field, field, first_field
-from polars_ir.inputs.from_lists import DISTANCES, tables_of, tells_apart
+from polars_ir.inputs.from_lists import DISTANCES, may_distinguish, tables_of
 from polars_ir.inputs.log_formats import LogFormat, recognised
 from polars_ir.inputs.log_sides import (
     SCORES,
@@ -243,7 +243,9 @@ def _ranked(
 
 def _is_of_systems(name: str, dtype: pl.DataType) -> bool:
     """True of a column of systems, days or tenants; several times of a question may be calls, or users."""
-    return tells_apart(name, dtype) and fold(name) not in ("time", "timestamp") and not isinstance(dtype, pl.Datetime)
+    return (
+        may_distinguish(name, dtype) and fold(name) not in ("time", "timestamp") and not isinstance(dtype, pl.Datetime)
+    )
 
 
 def _calls(lists: pl.DataFrame, nested: Sequence[str]) -> pl.DataFrame:

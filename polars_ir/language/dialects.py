@@ -89,7 +89,7 @@ IR_MEASURES: Mapping[str, Any] = {
 LONGEST = 500
 
 
-class TakenApart(NamedTuple):
+class ParsedName(NamedTuple):
     """The measure of a name, with its parameters; `tool` is the one whose words it is in, if that stands before it.
 
     `undefined` is the value of a query without a relevant document.
@@ -105,23 +105,23 @@ class UnknownNameError(Exception):
     """A name of no measure: the text, the name in it, and the tool before it."""
 
 
-def taken_apart(text: str) -> TakenApart:
+def parsed_name(text: str) -> ParsedName:
     """The measure and the parameters that a name stands for; a `MeasureError` for a name that is of no measure."""
     try:
-        return _taken_apart(text)
+        return _parsed_name(text)
     except UnknownNameError as unknown:
         raise _unknown(*unknown.args) from None
 
 
-def measure_named(text: str) -> TakenApart | None:
+def measure_named(text: str) -> ParsedName | None:
     """The measure and the parameters of a name; None for a name that is of no measure, without a search for others."""
     try:
-        return _taken_apart(text)
+        return _parsed_name(text)
     except (MeasureError, UnknownNameError):
         return None
 
 
-def _taken_apart(text: str) -> TakenApart:
+def _parsed_name(text: str) -> ParsedName:
     if len(text) > LONGEST:
         raise MeasureError.syntax(text, f"it is longer than {LONGEST} characters")
     tool, text = in_words_of(text)
@@ -190,7 +190,7 @@ def catalogued() -> tuple[Measure, ...]:
     return tuple(map(attrgetter("function"), list(CATALOG.values())))
 
 
-def _read(text: str, tool: str) -> TakenApart:
+def _read(text: str, tool: str) -> ParsedName:
     """The measure of a name by the first reader that can read it."""
     # The last reads or refuses every name.
     reads = (read(matched, tool) for pattern, read in READERS if (matched := pattern.fullmatch(text)))
@@ -205,12 +205,12 @@ def _read(text: str, tool: str) -> TakenApart:
     return found
 
 
-def _in_sql(matched: re.Match[str], tool: str) -> TakenApart | None:
+def _in_sql(matched: re.Match[str], tool: str) -> ParsedName | None:
     found = None if tool else sql.read(matched[0], catalogued())
-    return TakenApart(*found) if found else None
+    return ParsedName(*found) if found else None
 
 
-def _above_a_level(matched: re.Match[str], tool: str) -> TakenApart:
+def _above_a_level(matched: re.Match[str], tool: str) -> ParsedName:
     found = _read(matched["name"], tool)
     if "rel" in found.arguments:
         raise MeasureError.syntax(matched[0], "it gives rel twice")
@@ -218,22 +218,22 @@ def _above_a_level(matched: re.Match[str], tool: str) -> TakenApart:
     return found
 
 
-def _set_f(matched: re.Match[str], tool: str) -> TakenApart:
-    return TakenApart(CATALOG["SetF"], {"beta": math.sqrt(float(matched[1]))}, tool)
+def _set_f(matched: re.Match[str], tool: str) -> ParsedName:
+    return ParsedName(CATALOG["SetF"], {"beta": math.sqrt(float(matched[1]))}, tool)
 
 
-def _utility(matched: re.Match[str], tool: str) -> TakenApart:
-    return TakenApart(CATALOG["utility"], {"coefficients": tuple(map(float, matched[1].split(",")))}, tool)
+def _utility(matched: re.Match[str], tool: str) -> ParsedName:
+    return ParsedName(CATALOG["utility"], {"coefficients": tuple(map(float, matched[1].split(",")))}, tool)
 
 
-def _rbp_point(matched: re.Match[str], tool: str) -> TakenApart:
-    return TakenApart(CATALOG["RBP"], {"p": float(matched[1])}, tool)
+def _rbp_point(matched: re.Match[str], tool: str) -> ParsedName:
+    return ParsedName(CATALOG["RBP"], {"p": float(matched[1])}, tool)
 
 
-def _rbp_at(matched: re.Match[str], tool: str) -> TakenApart:
+def _rbp_at(matched: re.Match[str], tool: str) -> ParsedName:
     p = float(f"0.{matched[1]}")
     if tool == "ranx":
-        return TakenApart(CATALOG["RBP"], {"p": p}, tool)
+        return ParsedName(CATALOG["RBP"], {"p": p}, tool)
     meant = [f"RBP(p={p})", f"RBP@{matched[1]}"]
     raise MeasureError(f"{matched[0]!r} can mean {len(meant)} measures. Name one: {quoted(meant)}.")
 
@@ -248,22 +248,22 @@ def _refuse_two_numbers(matched: re.Match[str], tool: str) -> None:
     raise MeasureError(f"{matched[0]!r} has {len(numbers)} numbers. Name each measure: {listed!r}.")
 
 
-def _refuse_several(matched: re.Match[str], _tool: str) -> TakenApart:
+def _refuse_several(matched: re.Match[str], _tool: str) -> ParsedName:
     names = several(matched[0])
     raise MeasureError(
         f"{matched[0]!r} stands for {len(names)} measures, where one is wanted. Name one: {quoted(names)}."
     )
 
 
-def _with_values(matched: re.Match[str], tool: str) -> TakenApart | None:
+def _with_values(matched: re.Match[str], tool: str) -> ParsedName | None:
     spelling = _find(matched["name"], tool)
     if spelling is None:
         return None
     implied = _arguments(matched[0], spelling.implied)
-    return TakenApart(spelling.info, {**implied, **_trec_eval_given(matched[0], matched["given"])}, tool)
+    return ParsedName(spelling.info, {**implied, **_trec_eval_given(matched[0], matched["given"])}, tool)
 
 
-def _of_any_tool(matched: re.Match[str], tool: str) -> TakenApart:
+def _of_any_tool(matched: re.Match[str], tool: str) -> ParsedName:
     """The measure of a name with parameters in brackets, or a number behind a sign."""
     text = matched[0]
     name, parameters, at = parts_of(text)
@@ -291,7 +291,7 @@ def _of_any_tool(matched: re.Match[str], tool: str) -> TakenApart:
         if info.at in arguments:
             raise MeasureError.syntax(text, f"it gives {info.at} twice")
         arguments[info.at] = _after_the_sign(info, at)
-    return TakenApart(info, {**implied_arguments, **spelling.given, **arguments}, tool, spelling.undefined)
+    return ParsedName(info, {**implied_arguments, **spelling.given, **arguments}, tool, spelling.undefined)
 
 
 def _unread(text: str, name: str, tool: str) -> Exception:
@@ -312,7 +312,7 @@ def _with_cutoff_alone(name: str, tool: str) -> ToolName | None:
 
 #: The readers of a name of one measure, in the order in which they are tried: the pattern of the name, and the measure
 #: with its parameters by the match and the tool before the name, or None where another reader has to try.
-READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str], TakenApart | None]], ...] = (
+READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str], ParsedName | None]], ...] = (
     (TWO_NUMBERS, _refuse_two_numbers),
     (sql.PLAIN, _in_sql),
     (RANX_LEVEL, _above_a_level),
@@ -365,7 +365,7 @@ def _of_several_tools(text: str, tools: Iterable[str]) -> MeasureError:
     """The error for a name by which tools mean different measures."""
     meant: dict[str, list[str]] = {}
     for tool in tools:
-        found = taken_apart(f"{tool} {text}")
+        found = parsed_name(f"{tool} {text}")
         meant.setdefault(found.info.column({**found.info.parameters, **found.arguments}), []).append(tool)
     listed = ", ".join(f"{name!r} to {' and '.join(by)}" for name, by in meant.items())
     return MeasureError(

@@ -1,6 +1,6 @@
 """Names of measures to expressions, and names of columns to the facts of their measure.
 
-Conventions: `taken_apart` (in `dialects`) reads a name; `column_of` tells the measure of a column.
+Conventions: `parsed_name` (in `dialects`) reads a name; `column_of` tells the measure of a column.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from polars_ir.language.dialects import (
     in_a_row,
     in_words_of,
     measure_named,
+    parsed_name,
     several,
-    taken_apart,
 )
 from polars_ir.language.measure import PARTS, call_of, members, of_part, together
 from polars_ir.language.options import check, is_number, is_whole, one_of
@@ -169,7 +169,7 @@ def _in_a_row(text: str, catalog: tuple[Measure, ...]) -> pl.Expr | None:
 
 
 def _of_any_tool(text: str, _: tuple[Measure, ...]) -> pl.Expr:
-    found = taken_apart(text)
+    found = parsed_name(text)
     if not found.undefined:
         return _called(text, MeasureColumn(found.info, found.arguments))
     measure = found.info.function(**found.arguments).fill_null(found.undefined)

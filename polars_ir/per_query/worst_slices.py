@@ -15,7 +15,7 @@ import polars as pl
 from polars_ir.errors import Code, ColumnError, Fix, quoted
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.roles import note_of_structure
-from polars_ir.frames.rules import telling_apart
+from polars_ir.frames.rules import distinguishing
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import public
@@ -223,7 +223,7 @@ def keys_among(queries: Queries) -> list[str]:
     columns = {column_for(name): name for name in queries.slices}
     systems = [*queries.systems, QUERY]
     rows = queries.rows.select(*systems, *columns).collect()
-    keys = [columns[column] for column in telling_apart(rows, systems, list(columns))]
+    keys = [columns[column] for column in distinguishing(rows, systems, list(columns))]
     check_names(keys, ["run", *COLUMNS])
     if len(keys) == len(columns):
         of_time = queries.table.dtypes[keys[0]].is_temporal()

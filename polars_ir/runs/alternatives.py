@@ -81,7 +81,7 @@ def check_number(measure: ResolvedMeasure, schema: pl.Schema) -> None:
     """Raise a `MeasureError` for a measure that is no number in the schema of a result."""
     dtype = schema[measure.name]
     if not (dtype.is_numeric() or dtype == pl.Boolean):
-        raise MeasureError(f"the measure {measure.name!r} must be a number to be taken apart; it is {dtype}.")
+        raise MeasureError(f"the measure {measure.name!r} must be a number; it is {dtype}.")
 
 
 def relation_of(

@@ -39,7 +39,7 @@ from polars_ir.language.options import each_once, options_of, public
 from polars_ir.runs.coverage import strictly
 from polars_ir.runs.lists import TABLES_OF_LISTS, as_text, check_options, reads_no_judgments, related, with_lists
 from polars_ir.runs.options import Evaluating
-from polars_ir.runs.pooled import told_of_pooled
+from polars_ir.runs.pooled import with_pooled
 from polars_ir.runs.selection import excluded_as_text, selected
 from polars_ir.runs.warnings import marks_of, warn_of_tables, warned, with_warnings
 
@@ -181,7 +181,7 @@ def _planned(
         texts = as_text(beside.catalogue, needs) if beside else {}
         result = _with_provenance(result, pair, hashed, measured, {**options, "ties": needs.ties, **texts})
     if len(pair.run.columns) > len(pair.run.names):
-        result, marks = told_of_pooled(result, pair.run, needs.columns, marks)
+        result, marks = with_pooled(result, pair.run, needs.columns, marks)
     columns = pair.run.source_names
     if options["names"] == "sql":
         columns |= sql_names(result.collect_schema(), measured, pair.run.by)

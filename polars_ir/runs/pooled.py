@@ -16,7 +16,7 @@ from polars_ir.frames.roles import PARTS
 FIRST = 10_000
 
 
-def told_of_pooled(
+def with_pooled(
     result: pl.LazyFrame, run: CanonicalFrame, read: Collection[str], marks: dict[str, Any]
 ) -> tuple[pl.LazyFrame, dict[str, Any]]:
     """The result and its marks, after a warning of the columns that no measure reads, or with marks for that."""

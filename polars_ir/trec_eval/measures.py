@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from polars_ir.errors import MeasureError
-from polars_ir.language.dialects import taken_apart
+from polars_ir.language.dialects import parsed_name
 from polars_ir.language.names import parse
 from polars_ir.language.sets import TREC_EVAL as MEASURES
 
@@ -56,7 +56,7 @@ def trec_eval_name(column: str) -> tuple[str, str]:
     (('P', 'P_5'), ('P', 'P(rel=2)@5'), ('mine', 'mine'))
     """
     try:
-        info, given = taken_apart(column)[:2]
+        info, given = parsed_name(column)[:2]
     except MeasureError:
         return column, column
     measures = [name for name in MEASURES if name in info.spellings]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from polars_ir.errors import IRError, MeasureError, alike, did_you_mean
 from polars_ir.files.formats import FormatName
-from polars_ir.language.dialects import taken_apart
+from polars_ir.language.dialects import parsed_name
 from polars_ir.language.sets import NICKNAMES
 from polars_ir.language.sets import TREC_EVAL as MEASURES
 
@@ -62,9 +62,9 @@ def _described(name: str) -> str:
     if name in OTHERS:
         return f"    {OTHERS[name]}"
     try:
-        info = taken_apart(f"trec_eval {name}").info
+        info = parsed_name(f"trec_eval {name}").info
     except MeasureError:  # a name that needs a number
-        info = taken_apart(f"trec_eval {name}_1").info
+        info = parsed_name(f"trec_eval {name}_1").info
     text = (inspect.getdoc(info.function) or "").partition("\nParameters\n")[0].partition("\nReturns\n")[0]
     return "\n".join(f"    {line}".rstrip() for line in text.strip().splitlines())
 

@@ -16,7 +16,7 @@ from polars_ir.files.formats import FormatName
 from polars_ir.files.formats.letor import LETOR
 from polars_ir.files.formats.trec import TREC
 from polars_ir.files.rows.blanks import first_line
-from polars_ir.language.dialects import taken_apart
+from polars_ir.language.dialects import parsed_name
 from polars_ir.language.measures.cascade import chance_of_reading
 from polars_ir.language.measures.whole_set import harmonic_mean
 from polars_ir.language.relevance_string import relevance_string
@@ -131,7 +131,7 @@ def _expression(asked: Asked) -> pl.Expr:
 def _measure(asked: Asked, **parameters: object) -> pl.Expr:
     """The catalogue's measure of a trec_eval name."""
     name = asked.name if asked.cutoff is None else f"{asked.name}_{asked.cutoff}"
-    info, implied = taken_apart(f"trec_eval {name}")[:2]
+    info, implied = parsed_name(f"trec_eval {name}")[:2]
     arguments = {**implied, **parameters}
     if isinstance(info.parameters.get("rel"), int):
         arguments["rel"] = asked.options.level

@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 from suite import examples
 
 import polars_ir as ir
-from polars_ir.language.names import taken_apart
+from polars_ir.language.names import parsed_name
 from polars_ir.statistics.student import quantiles
 
 EXACT = {"abs": 1e-12, "rel": 1e-12}
@@ -382,7 +382,7 @@ def test_what_a_query_gives_to_a_micro_average_is_a_whole_number():
     per_query = pydocs(*SHARES, *COUNTS)
     for share in SHARES:
         name = share.meta.output_name()
-        info, given, *_ = taken_apart(name)
+        info, given, *_ = parsed_name(name)
         hits = per_query.select(pl.col(name) * info.out_of(**{**info.parameters, **given})).to_series()
         assert hits.to_list() == pytest.approx(hits.round().to_list(), abs=1e-9)
         assert hits.max() > 0 or info.best == 0

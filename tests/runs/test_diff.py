@@ -146,7 +146,7 @@ def test_a_run_of_several_systems_is_an_error():
 
 
 def test_a_measure_that_is_a_text_or_missing_judgments_are_an_error():
-    with pytest.raises(ir.IRError, match="must be a number to be taken apart; it is String"):
+    with pytest.raises(ir.IRError, match="must be a number; it is String"):
         diff(A, B, QRELS, "relstring")
     with pytest.raises(ir.IRError, match="diff needs qrels"):
         diff(A, B, None, "RR")

@@ -270,7 +270,7 @@ def test_a_query_that_can_not_be_explained_is_an_error(query_id, message):
         ),
         ("Hole@5", {}, "explain takes each query by itself; 'Hole@5' reads the judgments of others"),
         (["RR", "AP"], {}, "explain takes one measure; got 'RR', 'AP'."),
-        ("relstring", {}, "must be a number to be taken apart; it is String"),
+        ("relstring", {}, "must be a number; it is String"),
         ("prefs_simp", {}, "explain goes with measures of documents; these are of preferences"),
         (ir.rank.alias("ranks"), {}, "gives a list per query"),
         (pl.col("colour").max(), {}, "which neither the judged relation nor the run has"),

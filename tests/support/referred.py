@@ -13,7 +13,7 @@ from reference.rows import Asked, Collection, Judgment, Options, Retrieved
 from reference.user_models import Continuation, gained_and_read
 
 import polars_ir as ir
-from polars_ir.language.dialects import taken_apart
+from polars_ir.language.dialects import parsed_name
 
 #: Sums of a few terms in another order than those of others.
 TOLERANCE = 1e-12
@@ -21,7 +21,7 @@ TOLERANCE = 1e-12
 
 def asked(name: str) -> Asked:
     """The measure and the arguments of a name."""
-    info, arguments, *_ = taken_apart(name)
+    info, arguments, *_ = parsed_name(name)
     return Asked(info.name, arguments)
 
 

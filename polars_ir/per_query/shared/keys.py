@@ -24,7 +24,7 @@ from polars_ir.errors import (
     warn,
 )
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
-from polars_ir.frames.rules import Rule, keys_perhaps, telling_apart
+from polars_ir.frames.rules import Rule, distinguishing, keys_perhaps
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.names import column_of
 
@@ -42,7 +42,7 @@ def keys_found(table: CanonicalFrame, without: Collection[str] = ()) -> list[str
         for name in keys_perhaps(table.dtypes, [*table.keys, *without])
         if not table.dtypes[name].is_integer() or column_of(name) is None
     ]
-    return telling_apart(table.select(*table.keys, *spare).collect(), table.keys, spare)
+    return distinguishing(table.select(*table.keys, *spare).collect(), table.keys, spare)
 
 
 def parts_of(
