@@ -97,6 +97,7 @@ def _verdicts(content: Content) -> str:
         ("difference", figures((row["difference"] for row in rows), signed=True)),
         ("bounds", [f"{low} to {high}" for low, high in ends]),
         ("may drop", figures(row["max_drop"] for row in rows)),
+        ("p of a drop", _p([{"p_corrected": row["p"], "significant": False} for row in rows])),
     ]
     return _table(columns, texts=2)
 
