@@ -116,9 +116,12 @@ def test_a_drop_beyond_chance_that_is_allowed_is_told():
     assert "but by no more than may be lost; these queries rule out a drop of more than 0.0783" in note
 
 
-def test_without_a_difference_or_a_value_nothing_dropped():
-    same = ir.gate(OLD, OLD, "AP").row(0, named=True)
-    assert (same["verdict"], same["p"]) == ("inconclusive", 1.0)
-    for new in (OLD.head(1), OLD.with_columns(AP=pl.lit(None, pl.Float64))):
-        row = ir.gate(new, OLD, "AP", missing="skip").row(0, named=True)
-        assert (row["verdict"], row["p"]) == ("inconclusive", None)
+@pytest.mark.parametrize("options", [{}, {"interval": "anytime"}, {"interval": "bounded"}, {"looks": (1, 3)}])
+def test_without_a_difference_or_a_value_nothing_dropped(options):
+    same = ir.gate(OLD, OLD, "AP", **options).row(0, named=True)
+    assert (same["verdict"], same["p"]) == ("inconclusive", pytest.approx(1.0, abs=1e-12))
+    nothing = OLD.with_columns(AP=pl.lit(None, pl.Float64))
+    for new, old in ((OLD.head(1), OLD.head(1)), (OLD.head(1), OLD), (nothing, OLD), (nothing, nothing)):
+        row = ir.gate(new, old, "AP", missing="skip", **options).row(0, named=True)
+        assert (row["verdict"], row["p"], row["low"]) == ("inconclusive", None, None)
+        assert row["note"].startswith("fewer than two queries with a value of both systems")
