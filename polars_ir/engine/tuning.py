@@ -45,6 +45,9 @@ class Tuning:
     #: fewer that costs what it saves.
     sparse: int = 16
 
+    #: Row count of the portions in which a sorted plan is evaluated.
+    portion: int = 1_000_000
+
     #: Row count in memory at which rows that match no judgment are left out before they are joined.
     prefiltered: int = 20_000
 

@@ -40,6 +40,7 @@ from polars_ir.runs.coverage import strictly
 from polars_ir.runs.lists import TABLES_OF_LISTS, as_text, check_options, reads_no_judgments, related, with_lists
 from polars_ir.runs.options import Evaluating
 from polars_ir.runs.pooled import with_pooled
+from polars_ir.runs.portions import Portions, order_of
 from polars_ir.runs.selection import excluded_as_text, selected
 from polars_ir.runs.warnings import marks_of, warn_of_tables, warned, with_warnings
 
@@ -55,7 +56,8 @@ def evaluate(
     run
         Polars DataFrame or LazyFrame, pandas, Arrow, a DuckDB relation, nested dicts `{query: {doc: score}}` or
         `{query: [doc, ...]}`, or a dict of systems `{name: run}`. With a `run` column every system is evaluated in the
-        same pass.
+        same pass. A LazyFrame whose rankings stand together, as `set_sorted("query_id")` or
+        `set_sorted("run", "query_id")` says, is evaluated in portions, which takes less memory.
     qrels
         The judgments, in the same kinds; None where the run has a relevance column of its own, or the measures alone.
     measures
@@ -185,10 +187,35 @@ def _planned(
     columns = pair.run.source_names
     if options["names"] == "sql":
         columns |= sql_names(result.collect_schema(), measured, pair.run.by)
-    result = result.sort(pair.run.keys).rename(columns)
+    if order := order_of(run, pair, needs, options):
+        result = _in_portions(run, pair, order, measures, options).plan(result.rename(columns).collect_schema())
+        result = result.sort(columns.get(key, key) for key in pair.run.keys)
+    else:
+        result = result.sort(pair.run.keys).rename(columns)
     if marks and not (marked or pair.run.eager):
         result = with_warnings(result, pair, marks, missing=options["missing"])
     return result, pair, measured
+
+
+def _in_portions(
+    run: pl.LazyFrame,
+    pair: RunAndQrels,
+    order: Sequence[str],
+    measures: Measures,
+    options: Evaluating,
+) -> Portions:
+    """The portions of a sorted plan, each evaluated as a run in memory."""
+
+    def evaluate_portion(rows: pl.DataFrame, judgments: pl.DataFrame, missing: str) -> pl.DataFrame:
+        its: Any = {**options, "missing": missing}
+        plan, of_rows, _ = _planned(rows, judgments, measures, its, marked=True)
+        return collect_checked(of_rows, plan)
+
+    read = {*pair.run.names.values(), *columns_read(resolve(measures))}
+    rows = run.select(name for name in run.collect_schema() if name in read)
+    judgments = cast("CanonicalFrame", pair.qrels).all_columns().collect()
+    names = {key: pair.run.names[key] for key in pair.run.keys}
+    return Portions(rows, names, order, judgments, options["missing"], evaluate_portion)
 
 
 def _with_provenance(

@@ -36,7 +36,8 @@ def explain_plan(run: Any, qrels: Any = None, measures: Measures = "nDCG@10", **
         in memory, with numbers in the place of ids), `"by counting"` (a plan that counts the rows above each judged
         document), `"by sorting"` (a plan that ranks the whole run), `"by depth"` (a plan that sorts for queries with
         many judgments and counts for others, where only its run tells which), and `"labelled"` (the run holds its
-        grades).
+        grades). A plan that says by `set_sorted` that its rankings stand together is read in portions, which are
+        tables in memory; here it is told as a whole.
 
     Raises
     ------

@@ -1,0 +1,106 @@
+"""Plans of sorted runs are evaluated in portions, with the figures, warnings and errors of the run as a whole."""
+
+import random
+import warnings
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_ir as ir
+from polars_ir.errors import DataError
+from polars_ir.runs import portions
+from tests.support.tuned import tune
+
+DRAW = random.Random(1)
+ROWS = [
+    (system, f"q{query:02}", f"d{document}", DRAW.randint(0, 9) / 10)
+    for system in "abc"
+    for query in range(30)
+    if DRAW.random() < 0.8
+    for document in DRAW.sample(range(40), DRAW.randint(1, 12))
+]
+RUN = pl.DataFrame(ROWS, ["run", "query_id", "doc_id", "score"], orient="row")
+JUDGED = [(f"q{n:02}", f"d{document}", DRAW.randint(0, 2)) for n in range(35) for document in DRAW.sample(range(40), 6)]
+QRELS = pl.DataFrame(JUDGED, ["query_id", "doc_id", "relevance"], orient="row")
+MEASURES = ["nDCG@5", "AP", "P@5"]
+
+SORTED = {
+    "systems": (RUN, ["run", "query_id"]),
+    "queries": (RUN.sort("query_id", maintain_order=True), ["query_id"]),
+    "names": (RUN.rename({"run": "system", "query_id": "qid", "doc_id": "docno"}), ["system", "qid"]),
+    "one system": (RUN.filter(run="a").drop("run"), ["query_id"]),
+}
+
+
+@pytest.fixture(autouse=True)
+def evaluated(monkeypatch):
+    """Row counts of the portions that were evaluated, which are small."""
+    tune(monkeypatch, portion=50)
+    monkeypatch.setattr(portions, "BATCH", 20)
+    sizes, evaluate = [], portions.Portions.evaluated
+
+    def recorded(self, rows, *others):
+        sizes.append(rows.height)
+        return evaluate(self, rows, *others)
+
+    monkeypatch.setattr(portions.Portions, "evaluated", recorded)
+    return sizes
+
+
+def told(run, **options):
+    """The result of a plan, and its warnings."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        found = ir.evaluate(run, QRELS, MEASURES, **options).collect()
+    return found, [str(warning.message) for warning in warned]
+
+
+@pytest.mark.parametrize("name", SORTED)
+@pytest.mark.parametrize(
+    "options", [{}, {"missing": "skip"}, {"undefined": None}, {"ties": "expected"}, {"bounds": True}, {"names": "sql"}]
+)
+def test_portions_have_the_figures_and_warnings_of_the_whole(name, options, evaluated):
+    run, order = SORTED[name]
+    wanted = told(run.lazy(), **options)
+    assert not evaluated
+    found = told(run.lazy().set_sorted(*order), **options)
+    assert_frame_equal(found[0], wanted[0], check_exact=True)
+    assert found[1] == wanted[1]
+    assert len(evaluated) > 2
+
+
+def test_a_query_of_more_rows_than_a_portion_is_one(evaluated):
+    run = pl.DataFrame({"query_id": ["q00"] * 300 + ["q01"], "doc_id": range(301), "score": 1.0})
+    run = run.with_columns(pl.format("d{}", "doc_id").alias("doc_id"))
+    judged = QRELS.filter(pl.col("query_id") < "q02")
+    assert ir.evaluate(run.lazy().set_sorted("query_id"), judged, "NumRet").collect()["NumRet"].sum() == 301
+    assert evaluated[:2] == [300, 1]
+
+
+@pytest.mark.parametrize("options", [{"strict": True}, {"provenance": True}, {"ties": "input"}])
+def test_what_concerns_all_rows_is_not_evaluated_in_portions(options, evaluated):
+    run = RUN.filter(pl.col("query_id") < "q03").filter(run="a")
+    ir.evaluate(run.lazy().set_sorted("run", "query_id"), QRELS.filter(pl.col("query_id") < "q01"), "RR", **options)
+    assert not evaluated
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_a_plan_of_portions_is_a_plan(engine):
+    plan = ir.evaluate(RUN.lazy().set_sorted("run", "query_id"), QRELS, MEASURES)
+    wanted = ir.evaluate(RUN, QRELS, MEASURES)
+    found = plan.filter(pl.col("AP") > 0).select("run", "AP").head(5).collect(engine=engine)
+    assert_frame_equal(found, wanted.filter(pl.col("AP") > 0).select("run", "AP").head(5), check_exact=True)
+    assert_frame_equal(ir.mean(plan).collect(engine=engine).sort("run"), ir.mean(wanted))
+
+
+@pytest.mark.parametrize("order", [["run", "query_id"], ["query_id"]])
+def test_a_claim_that_is_false_is_an_error(order):
+    with pytest.raises(DataError, match=r"not sorted by .*, as its plan says"):
+        ir.evaluate(RUN.reverse().lazy().set_sorted(*order), QRELS, MEASURES).collect()
+
+
+def test_a_document_twice_is_an_error_that_shows_it():
+    twice = pl.concat([RUN, RUN[-1:]]).lazy().set_sorted("run", "query_id")
+    with pytest.raises(DataError, match="repeat the ids"):
+        ir.evaluate(twice, QRELS, MEASURES).collect()
