@@ -18,6 +18,7 @@ from polars_ir.engine.needs import Needs
 from polars_ir.engine.run_and_qrels import RunAndQrels
 from polars_ir.errors import DataError
 from polars_ir.frames.known_order import known_order
+from polars_ir.runs.pooled import perhaps_pooled
 from polars_ir.runs.warnings import ANSWERED
 
 #: Rows of a batch, which portions are made of.
@@ -34,6 +35,10 @@ def order_of(run: Any, pair: RunAndQrels, needs: Needs, options: Mapping[str, An
     """Keys by which the rankings of a plan are known to stand together and rise; none where it is read as a whole."""
     whole = options["strict"] or options["provenance"] or options["exclude"] is not None
     whole |= options["duplicates"] != "error" or options["ties"] == "input" or bool(pair.splits) or bool(pair.run.by)
+    # Tables of lists, and days or tenants that may be pooled, are looked at whole.
+    whole |= (
+        options["history"] is not None or options["items"] is not None or bool(perhaps_pooled(pair.run, needs.columns))
+    )
     is_plan = isinstance(run, pl.LazyFrame) and not pair.run.eager
     if not is_plan or pair.qrels is None or not pair.qrels.eager or whole or not needs.kind.by_document:
         return []

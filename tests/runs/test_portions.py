@@ -29,6 +29,7 @@ SORTED = {
     "systems": (RUN, ["run", "query_id"]),
     "queries": (RUN.sort("query_id", maintain_order=True), ["query_id"]),
     "names": (RUN.rename({"run": "system", "query_id": "qid", "doc_id": "docno"}), ["system", "qid"]),
+    "other columns": (RUN.with_columns(title=pl.lit("t"), tokens=pl.int_range(pl.len())), ["run", "query_id"]),
     "one system": (RUN.filter(run="a").drop("run"), ["query_id"]),
 }
 
@@ -92,6 +93,13 @@ def test_a_plan_of_portions_is_a_plan(engine):
     found = plan.filter(pl.col("AP") > 0).select("run", "AP").head(5).collect(engine=engine)
     assert_frame_equal(found, wanted.filter(pl.col("AP") > 0).select("run", "AP").head(5), check_exact=True)
     assert_frame_equal(ir.mean(plan).collect(engine=engine).sort("run"), ir.mean(wanted))
+
+
+def test_days_that_may_be_pooled_are_looked_at_whole(evaluated):
+    run = RUN.with_columns(date=pl.date(2026, 1, 1 + pl.int_range(pl.len()) % 2)).lazy().set_sorted("run", "query_id")
+    with pytest.warns(ir.IRWarning, match="several 'date' in a ranking"):
+        ir.evaluate(run, QRELS, MEASURES).collect()
+    assert not evaluated
 
 
 @pytest.mark.parametrize("order", [["run", "query_id"], ["query_id"]])
