@@ -20,7 +20,6 @@ from polars_ir.errors import (
     ColumnError,
     DataError,
     Fix,
-    InputTypeError,
     OptionError,
     Setting,
     check_systems,
@@ -253,14 +252,13 @@ def _sides(new: Any, old: Any, baseline: str | None, by: Sequence[str]) -> tuple
     is_old = pl.col("run").cast(pl.String) == str(baseline)
     of_new, of_old = rows.filter(~is_old), rows.filter(is_old).drop("run")
     if own in by or "run" in by:
-        if not table.eager:
-            raise InputTypeError.lazy(f"ir.gate with {option('by', own)}")
+        table.check_in_memory(f"ir.gate with {option('by', own)}")
         each = pl.LazyFrame({"run": others}).cast({"run": table.dtypes["run"]})
         of_old = of_old.join(each, how="cross")
     elif len(others) > 1:
         says = f"must have one system beside {baseline!r}; it has {len(others)}: {', '.join(map(repr, others[:5]))}."
         raise ColumnError(says, about="new", fix=Fix("Judge each", Setting("by", [*by, own] if by else own)))
-    after, before = (table.with_frame(each.collect() if table.eager else each) for each in (of_new, of_old))
+    after, before = (table.with_frame(table.computed(each)) for each in (of_new, of_old))
     return after, before
 
 
@@ -269,8 +267,8 @@ def _of_one_system(
 ) -> list[str]:
     """The columns of these measures of a frame, whose queries are of a single system."""
     role = table.about
-    if not table.eager and not is_plan:
-        raise InputTypeError.lazy("ir.gate")
+    if not is_plan:
+        table.check_in_memory("ir.gate")
     by = list(map(table.roles.get, by, by))
     runs = table.select("run").unique() if "run" in table.dtypes and (is_plan or "run" not in by) else None
     found = None if runs is None else runs.collect(engine=table.engine)

@@ -162,7 +162,7 @@ def validate(
         may_tie = not run_side.eager or not placed.filter(TIED).head(1).collect(engine="in-memory").is_empty()
     if not {*UNJUDGED, *(TIES if may_tie else ())}.isdisjoint(names):
         relation = _judged(_of_top(pair, placed, sound_qrels) if eager else pair)
-        relation = relation.collect(engine="in-memory").lazy() if eager else relation.cache()
+        relation = _once(relation, eager=eager)
     checks: list[tuple[Mapping[str, str], Callable[[], Sequence[pl.LazyFrame]]]] = [
         (TYPES, lambda: [of_types]),
         (EXCHANGED, lambda: _exchanged(sound_run, sound_qrels)),
@@ -193,6 +193,11 @@ def validate(
         # One after the other: their rows must not be in memory together.
         findings = [each.collect(engine="in-memory").lazy() for each in findings]
     return give_back(pl.concat([of_types.clear(), *findings]).filter(pl.col("count") > 0), run)
+
+
+def _once(rows: pl.LazyFrame, *, eager: bool) -> pl.LazyFrame:
+    """Rows that several findings read, computed once: now, or within their plan."""
+    return rows.collect(engine="in-memory").lazy() if eager else rows.cache()
 
 
 def _placed(run: CanonicalFrame) -> pl.LazyFrame:
@@ -487,7 +492,7 @@ def _ties(keys: list[str], relation: pl.LazyFrame, *, eager: bool) -> list[pl.La
     )
     moved = best.join(worst, on=keys, suffix=" at worst")
     extremes = relation.select(keys).unique().join(moved, on=keys, how="left").fill_null(0.0)
-    extremes = extremes.collect(engine="in-memory").lazy() if eager else extremes.cache()
+    extremes = _once(extremes, eager=eager)
     return [
         finding(
             f"{name} moved by ties",

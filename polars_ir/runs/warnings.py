@@ -310,9 +310,9 @@ def of_file() -> str:
 
 
 def _examples(table: CanonicalFrame, role: str) -> str:
-    # The first rows of a plan are enough, and mostly the same each time.
-    rows = table.select(role) if table.eager else table.select(role).head(FIRST)
-    first = rows.collect(engine=table.engine)[role].drop_nulls().unique(maintain_order=True).head(3)
+    # The first rows are enough, and of a plan mostly the same each time.
+    rows = table.select(role).head(FIRST).collect(engine=table.engine)
+    first = rows[role].drop_nulls().unique(maintain_order=True).head(3)
     return ", ".join(map(repr, first)) or "none at all"
 
 
