@@ -90,6 +90,7 @@ OF_ANSWERS = {
     "TruLens precision": 0.4,
     "TruLens recall": 0.6667,
     "TruLens ndcg": 0.7039,
+    "TruLens ndcg@2": 0.6131,
     "TruLens mrr": 1.0,
     "AutoRAG recall": 0.6667,
     "AutoRAG precision": 0.4,
