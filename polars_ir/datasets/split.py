@@ -115,7 +115,8 @@ def split(
     check("target", target, one_of(*get_args(Target)))
     if strategy == "last" and target != "all":
         raise OptionError("goes with the strategy 'time'.", about="target")
-    dropped = each_once(check("drop", drop or None, or_none(some_of(*get_args(Dropped)))))
+    given = None if isinstance(drop, (list, tuple)) and not drop else drop
+    dropped = each_once(check("drop", given, or_none(some_of(*get_args(Dropped)))))
     check("time", time, or_none(column("the log")))
     frame = to_polars("log", log, column="score")
     schema = frame.collect_schema()

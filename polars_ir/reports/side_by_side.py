@@ -67,7 +67,8 @@ def side_by_side(
     >>> page.content["rankings"]["documents"]["doc_id"]
     ['d1', 'd2', 'd3']
     """
-    called = names or ((query_id, *systems) if systems else SIDES)
+    of_call = (query_id, *systems) if systems else SIDES
+    called = of_call if names is None else names
     runs, qrels, measure, query_id = sides_of([run_a, run_b, qrels, measure, query_id], systems)
     measured, query_ids = one_measure(measure, "side_by_side", qrels), ids_of(query_id)
     if len(query_ids) != 1:

@@ -34,7 +34,7 @@ RIGHT = {
     "log": CLICKS, "reranked": ONE, "scores": ONE, "depth": 2, "by": "run", "baseline": "a", "train": QRELS,
     "test": QRELS, "k": 2, "original": ORIGINAL, "changed": ORIGINAL, "documents": {"q1": ["d1"]},
     "confidence": "RR", "format": "markdown", "name": "nDCG@10", "value": pl.col("score"), "numerator": pl.col("score"),
-    "denominator": pl.col("score"), "source": "a book",
+    "denominator": pl.col("score"), "source": "a book", "strategy": "last",
 }  # fmt: skip
 OWN = {
     "collapse": {"by": pl.col("doc_id")},
@@ -94,10 +94,14 @@ def called(name, parameter, value, folder):
     given = {
         each.name: right[each.name]
         for each in signature.parameters.values()
-        if each.default is each.empty and each.kind is not each.VAR_KEYWORD
+        if each.default is each.empty and each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)
     }
     given |= {each: number for each, number in SET.items() if each in signature.parameters}
-    result = FUNCTIONS[name](**given | {parameter: value})
+    if signature.parameters[parameter].kind is inspect.Parameter.VAR_POSITIONAL:
+        before = list(signature.parameters)[: list(signature.parameters).index(parameter)]
+        result = FUNCTIONS[name](*map(given.pop, before), value, value, **given)
+    else:
+        result = FUNCTIONS[name](**given | {parameter: value})
     if name == "measure":
         result = result(own)()
         del ir.CATALOG[(parameter == "name" and value) or "Mine"]
