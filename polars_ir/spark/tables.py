@@ -67,9 +67,14 @@ def check_spark(role: str, frame: object) -> None:
         raise InputTypeError(
             f"must be a Spark frame; got {type(frame).__name__}. For a table in memory there is polars_ir.evaluate.",
             about=role,
-            fix=Fix(f"Or make it a Spark frame{_without_java()}", Code(f"session.createDataFrame({role})")),
+            fix=Fix(f"Or make it a Spark frame{_without_java()}", _in_spark(role)),
         )
     check_whole(role, frame)
+
+
+def _in_spark(table: str) -> Code:
+    """Code that makes a Spark frame of a table in memory."""
+    return Code(f"session.createDataFrame({table}.to_arrow())", f"session.createDataFrame({table})")
 
 
 def _without_java() -> str:
@@ -212,14 +217,23 @@ def packed(columns: Iterable[str], name: str) -> Column:
 
 def columns_of(about: str, names: Any, frame: DataFrame) -> Any:
     """The columns of a per-query frame that a call names, as it does; an error for another table."""
-    if names is None or (isinstance(names, Iterable) and all(isinstance(name, str) for name in names)):
+    is_table = hasattr(type(names), "columns")  # one of pandas is a row of names, too
+    if names is None or (not is_table and isinstance(names, Iterable) and all(isinstance(name, str) for name in names)):
         return names
     query = find("per_query", "query_id", frame.columns) or "query_id"
     raise InputTypeError(
         f"must name columns of per_query here; got {type(names).__name__}.",
         about=about,
-        fix=Fix("Join it first", Code(f"per_query.join({about}, {query!r})")),
+        fix=Fix("Join it first", _joining(about, names, query)),
     )
+
+
+def _joining(about: str, table: Any, query: str) -> Code:
+    """Code that joins a table, of Spark or in memory, to the figures of queries."""
+    there = about
+    if not is_spark(table):
+        there = _in_spark(about)[type(table).__module__.startswith("pandas")] or about
+    return Code("", spark=f"per_query.join({there}, {query!r})")
 
 
 def is_small(frame: DataFrame) -> bool:

@@ -316,7 +316,8 @@ def test_executors_without_the_package_are_told_what_to_send(to_spark, monkeypat
 def test_slices_and_weights_are_columns_on_spark(to_spark):
     per_query = to_spark(ir.evaluate(RUN, QRELS, "AP"))
     assert message_of(lambda: irs.mean(per_query, weights=pl.DataFrame({"qid": ["q1"], "asked": [2]}))) == (
-        "weights must name columns of per_query here; got DataFrame. Join it first: per_query.join(weights, 'qid')."
+        "weights must name columns of per_query here; got DataFrame. Join it first: "
+        "per_query.join(session.createDataFrame(weights.to_arrow()), 'qid')."
     )
 
 
@@ -334,7 +335,7 @@ def test_a_local_run_is_told_where_to_go():
     pytest.importorskip("pyspark", exc_type=ImportError)
     assert message_of(lambda: irs.evaluate(RUN, QRELS, "AP")) == (
         "run must be a Spark frame; got DataFrame. For a table in memory there is polars_ir.evaluate. Or make it a "
-        "Spark frame: session.createDataFrame(run)."
+        "Spark frame: session.createDataFrame(run.to_arrow())."
     )
 
 
@@ -345,7 +346,7 @@ def test_without_java_a_local_run_is_told_how_to_get_it(monkeypatch):
     assert message_of(lambda: irs.evaluate(RUN, QRELS, "AP")).endswith(
         "Or make it a Spark frame (a session needs Java, which was not found here: install OpenJDK 17 or 21, by apt "
         "install openjdk-17-jre-headless, brew install openjdk@17 or conda install openjdk=17, or set JAVA_HOME): "
-        "session.createDataFrame(run)."
+        "session.createDataFrame(run.to_arrow())."
     )
 
 
