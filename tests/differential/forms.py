@@ -119,6 +119,13 @@ def plain(frame: pl.DataFrame) -> Any:
     return frame.to_dicts()
 
 
+def as_sorted(frame: pl.DataFrame) -> pl.DataFrame | pl.LazyFrame:
+    """A run as a plan that says by what its rankings are sorted; judgments as they are."""
+    if "run" not in frame.columns:
+        return frame
+    return frame.sort("run", "query_id", maintain_order=True).lazy().set_sorted("run", "query_id")
+
+
 def in_pieces(chance: random.Random, frame: pl.DataFrame) -> pl.DataFrame:
     """The frame in chunks of some rows."""
     size = chance.randint(1, 4)
@@ -135,6 +142,7 @@ FORMS: dict[str, Callable[[random.Random, pl.DataFrame], Any]] = {
     "shuffled": lambda chance, frame: frame.sample(fraction=1, shuffle=True, seed=chance.randrange(99)),
     "lazy": lambda _, frame: frame.lazy(),
     "lazy, shuffled": lambda chance, frame: frame.sample(fraction=1, shuffle=True, seed=chance.randrange(99)).lazy(),
+    "lazy, sorted": lambda _, frame: as_sorted(frame),
     "hostile": hostile,
     "hostile, lazy": lambda chance, frame: hostile(chance, frame).lazy(),
     "by system": lambda _, frame: by_system(frame),
@@ -281,7 +289,7 @@ def differences(seed: int, number: int) -> list[str]:
             try:
                 made = FORMS.get(form, lambda _, frame: frame)
                 # The first is put together by numbers, however small it is.
-                with thresholds.set_to({"small": 0} if form == "first" else {}):
+                with thresholds.set_to({"small": 0} if form == "first" else {"portion": 4}):
                     of_form, rows = rows_of(call(*(made(chance, table) for table in given)), columns)
                 if form == "first":
                     columns, wanted = of_form, rows
