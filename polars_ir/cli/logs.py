@@ -18,6 +18,7 @@ from polars_ir.files.finding.sources import by_extension, resolve
 from polars_ir.files.formats.columnar import IPC, PARQUET
 from polars_ir.files.formats.json import JSON
 from polars_ir.files.formats.ndjson import NDJSON
+from polars_ir.files.formats.separated import CSV, TSV
 from polars_ir.files.rows.unreadable import FAILURES
 from polars_ir.frames.roles import find
 
@@ -29,6 +30,9 @@ OPTIONS = ("query", "retrieved", "relevant", "ids", "scores", "step")
 
 #: What stands for False as the scores.
 NO_SCORES = ("none", "false")
+
+#: The beginning of a field that prints a list.
+PRINTED_LIST = r"""(?:^|[,\t])"?\["""
 
 #: Number of queries named by a message.
 NAMED = 5
@@ -48,18 +52,19 @@ def logs_of(files: Sequence[str], options: argparse.Namespace, *, alone: bool = 
 def is_log(name: str, options: argparse.Namespace) -> bool:
     """True for a file whose records hold lists or objects, in place of a document each; a pipe can be read once."""
     format = by_extension(Path(name))
-    if format not in (PARQUET, IPC, NDJSON, JSON) or Path(name).is_fifo():
+    if format not in (PARQUET, IPC, NDJSON, JSON, CSV, TSV) or Path(name).is_fifo():
         return False
     file, *others = resolve(name, **limits_of(options))
     if others:
         return False
     try:
-        if format is JSON:
+        if format in (CSV, TSV, JSON):
             begin = pl.scan_lines(file, name="line", glob=False).head(64).collect()["line"]
-            return _begins_as_log("\n".join(begin))
+            prints_lists = bool(begin.slice(1, 1).str.contains(PRINTED_LIST).any())
+            return _begins_as_log("\n".join(begin)) if format is JSON else prints_lists
         if format is NDJSON:
-            lines = pl.scan_lines(file, name="line", glob=False).filter(pl.col("line").str.contains(r"\S"))
-            return _is_record(json.loads(lines.head(1).collect(engine="streaming").item()))
+            filled = pl.scan_lines(file, name="line", glob=False).filter(pl.col("line").str.contains(r"\S"))
+            return _is_record(json.loads(filled.head(1).collect(engine="streaming").item()))
         scan = pl.scan_parquet if format is PARQUET else pl.scan_ipc
         schema = scan(file).collect_schema()
     except (*FAILURES, ValueError):
@@ -68,8 +73,10 @@ def is_log(name: str, options: argparse.Namespace) -> bool:
 
 
 def _is_record(value: Any) -> bool:
-    """True of an object with lists or objects, as a record of a log."""
-    return isinstance(value, dict) and any(isinstance(each, list | dict) for each in value.values())
+    """True of an object with lists or objects, as a record of a log, and no document, as a row of a run."""
+    if not isinstance(value, dict) or find("run", "doc_id", value) is not None:
+        return False
+    return any(isinstance(each, list | dict) for each in value.values())
 
 
 def _begins_as_log(text: str) -> bool:

@@ -120,6 +120,17 @@ def test_queries_that_one_log_lacks_are_left_out_and_told(new, write, capsys):
     assert "queries that only new has: 20" in out
 
 
+def test_a_csv_may_print_lists_and_a_row_with_a_document_is_no_log(tmp_path, capsys):
+    (tmp_path / "log.csv").write_text("question,retrieved,relevant\nq,\"['a', 'b']\",\"['b']\"\n", "utf-8")
+    assert main(["evaluate", str(tmp_path / "log.csv"), "-m", "RR"]) == 0
+    assert capsys.readouterr().out == "run\tRR\nlog\t0.5\n"
+    row = {"query_id": "q", "doc_id": "b", "score": 1.0, "meta": {"page": 1}}
+    (tmp_path / "some.jsonl").write_text(json.dumps(row), "utf-8")
+    (tmp_path / "qrels.txt").write_text("q 0 b 1\n", "utf-8")
+    assert main(["evaluate", str(tmp_path / "qrels.txt"), str(tmp_path / "some.jsonl"), "-m", "RR"]) == 0
+    assert capsys.readouterr() == ("run\tRR\nsome\t1.0\n", "")
+
+
 REFUSED = {
     "no gold": (["evaluate", "{bare}"], "no query has relevant documents"),
     "no rankings": (["evaluate", "{gold}"], "has judgments and no rankings"),
