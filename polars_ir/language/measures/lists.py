@@ -52,10 +52,15 @@ def _sum(values: pl.Expr) -> pl.Expr:
     return values.sum()
 
 
+def _quotient(total: pl.Expr, n: pl.Expr) -> pl.Expr:
+    """A sum divided by the number of its terms, null for none; `ratio` keeps the rows of groups in memory."""
+    return (total / n).fill_nan(None)
+
+
 def _mean(values: pl.Expr, k: int | None, of: pl.Expr, total: Measure = _sum, n: int | None = None) -> pl.Expr:
     """The mean of values of some of the first k items; with `n`, their sum divided by it."""
     kept = top(k, of=place) & of
-    return ratio(total(pl.when(kept).then(values)), kept.sum() if n is None else pl.len().clip(n, n))
+    return _quotient(total(pl.when(kept).then(values)), kept.sum() if n is None else pl.len().clip(n, n))
 
 
 def _expected(values: pl.Expr, k: int | None, total: Measure = _sum, n: int | None = None) -> pl.Expr:
@@ -65,7 +70,7 @@ def _expected(values: pl.Expr, k: int | None, total: Measure = _sum, n: int | No
     some = ties.parted(k)
     of_tie = total(pl.when(some).then(values)) * ties.places(k).filter(some).first() / ties.tied.filter(some).first()
     expected = total(pl.when(ties.certain(k)).then(values)) + of_tie.fill_null(0.0)
-    return ratio(expected, ties.count(listed, k) if n is None else pl.len().clip(n, n))
+    return _quotient(expected, ties.count(listed, k) if n is None else pl.len().clip(n, n))
 
 
 def _in_units(value: pl.Expr, base: object) -> pl.Expr:
