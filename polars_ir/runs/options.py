@@ -129,7 +129,7 @@ class Evaluating(TypedDict, total=False):
             or_none(any_number(), "for null"),
             "The value of a measure of this package where no document is relevant; None: null, which every mean skips. "
             "It takes the place of any null in a Float64 column, so also of those that an aggregation of your own "
-            "leaves.",
+            "leaves, but not where a measure of a recommender's lists has no list.",
         ),
     ]
     judged_only: JudgedOnly
@@ -142,8 +142,8 @@ class Evaluating(TypedDict, total=False):
             "compared as text, also integers (trec_eval), and, in a labelled frame without ids, 'expected'; 'input': "
             "in the order of the run's rows; 'best' and 'worst': the relevant ones first and last; "
             "'expected': the exact mean over all orders (McSherry and Najork 2008), which P, R, R_cap, F, Rprec, "
-            "Success, RR, AP, DCG, nDCG, RBP and Judged have, and those that ties cannot change. The best and the "
-            "worst order are so for measures that rise with the grades.",
+            "Success, RR, AP, DCG, nDCG, RBP, Judged and measures of lists but ILD have, and those that ties cannot "
+            "change. The best and the worst order are so for measures that rise with the grades.",
         ),
     ]
     judges: Annotated[

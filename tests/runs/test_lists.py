@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import polars_ir as ir
+from polars_ir.cli import main
 
 LISTS = {"u1": "de", "u2": "cd", "u3": "bc", "u4": "b"}
 CATEGORIES = {"a": [1, 0], "b": [1, 0], "c": [1, 1], "d": [0, 1], "e": [0, 1], "f": [1, 1]}
@@ -375,3 +376,17 @@ def test_options_of_grades_do_not_go_with_measures_of_lists(options, says):
 def test_an_expectation_that_is_not_known_is_refused(name):
     with pytest.raises(ir.IRError, match=r"over all orders of tied (items|documents) is not known"):
         RUN.ir.evaluate([name], history=TRAIN, items=ITEMS, ties="expected")
+
+
+def test_the_shell_reads_history_and_items_and_needs_no_judgments_for_measures_of_lists(tmp_path, capsys):
+    files = {"run": RUN, "train": TRAIN, "test": TEST, "items": ITEMS.select("item_id", "first")}
+    paths = {name: str(tmp_path / f"{name}.csv") for name in files}
+    for name, frame in files.items():
+        frame.write_csv(paths[name])
+    tables = ["--history", paths["train"], "--items", paths["items"], "-m", "Novelty@2", "--tsv"]
+    assert main(["evaluate", paths["run"], *tables, "-m", "ILD(of='first')@2"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split("\t") == ["run", "1.625", "0.3333333333333333"]
+    assert main(["evaluate", paths["test"], paths["run"], *tables, "-m", "P@1", "-q"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split("\t") == ["run", "u1", "2.0", "1.0"]
+    assert main(["evaluate", paths["test"], paths["run"], "-m", "Novelty@2"]) == 2
+    assert "evaluate takes as --history" in capsys.readouterr().err

@@ -104,6 +104,12 @@ def test_bad_rows_fail_the_job_with_our_message(to_spark, run, qrels, message):
             {"ties": "input"},
             "ties='input' needs rows in an order, which those of a Spark frame have not. Use another.",
         ),
+        (
+            RUN,
+            "AP",
+            {"history": RUN},
+            "history is of all users, and no task of Spark has them all. Join what you need of it to the run, as in ",
+        ),
         (RUN, "AP", {"partitions": 0}, "partitions must be a whole number, 1 or more; got 0."),
         (RUN, "AP", {"broadcast": "yes"}, "broadcast must be one of None, True, False; got 'yes'."),
         (RUN, "AP", {"bound": True}, "evaluate(): got an unexpected keyword argument 'bound'. Did you mean 'bounds'?"),
