@@ -828,6 +828,20 @@ CASES = {
             {"query_id": ["q1", "q1", "q2"], "_id": ["x", "a", "b"], "sort": [[1], [2], [1]], "score": [2.0, 1.0, 1.0]}
         )
     ),
+    "a measure of all users among those of each": of_value(
+        lambda run, train: ir.evaluate(run, "gini"),
+        0.5,
+        lambda code, run, train: eval(code).item(),
+        run=POLARS(ranked(doc_id=["x", "x", "x"], query_id=["q1", "q2", "q3"])),
+        train=POLARS({"user_id": ["q1", "q2"], "item_id": ["x", "c"]}),
+    ),
+    "a catalogue that is not given": of_value(
+        lambda run, train: ir.exposure(run, "ItemCoverage"),
+        0.5,
+        lambda code, run, train: eval(code).item(),
+        run=POLARS(ranked(doc_id=["x", "x", "x"], query_id=["q1", "q2", "q3"])),
+        train=POLARS({"user_id": ["q1", "q2"], "item_id": ["x", "c"]}),
+    ),
     "a runid of two words": Case(
         lambda per_query, tag="my run": ir.write_trec_eval(per_query, os.devnull, tag=tag),
         {"per_query": POLARS(figures()).filter(run="a")},
