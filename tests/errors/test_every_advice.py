@@ -842,6 +842,13 @@ CASES = {
         run=POLARS(ranked(doc_id=["x", "x", "x"], query_id=["q1", "q2", "q3"])),
         train=POLARS({"user_id": ["q1", "q2"], "item_id": ["x", "c"]}),
     ),
+    "a measure of each user among those of all": of_value(
+        lambda run, qrels: ir.exposure(run, "RR"),
+        0.75,
+        lambda code, run, qrels: eval(code)["RR"].mean(),
+        run=POLARS(ranked()),
+        qrels=QRELS,
+    ),
     "a runid of two words": Case(
         lambda per_query, tag="my run": ir.write_trec_eval(per_query, os.devnull, tag=tag),
         {"per_query": POLARS(figures()).filter(run="a")},
