@@ -64,6 +64,9 @@ def related(run: Any, qrels: Any, measured: Sequence[ResolvedMeasure], needs: Ne
     of_lists = {measure.name for measure in needs.lists}
     judged = [measure for measure in measured if measure.name not in of_lists]
     if alone := qrels is None and not judged:
+        for name in ("strict", "judges"):
+            if options[name]:
+                raise OptionError("is of judgments, and this call has none. Leave it out.", about=name)
         pair = run_alone(run, needs.by)
         relation = pair.run.select(*pair.run.keys)
     else:

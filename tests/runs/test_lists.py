@@ -372,6 +372,12 @@ def test_options_of_grades_do_not_go_with_measures_of_lists(options, says):
         RUN.ir.evaluate(TEST, ["Novelty@2", "P@2"], history=TRAIN, **options)
 
 
+@pytest.mark.parametrize("options", [{"strict": True}, {"judges": "judge"}])
+def test_options_of_judgments_need_some(options):
+    with pytest.raises(ir.IRError, match=f"{next(iter(options))} is of judgments, and this call has none"):
+        RUN.ir.evaluate(["Novelty@2"], history=TRAIN, **options)
+
+
 @pytest.mark.parametrize("name", ["Novelty(cold='skip')@1", "Popularity(cold='skip')@1", "ILD(of='first')@1"])
 def test_an_expectation_that_is_not_known_is_refused(name):
     with pytest.raises(ir.IRError, match=r"over all orders of tied (items|documents) is not known"):
