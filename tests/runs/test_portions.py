@@ -57,6 +57,7 @@ def told(run, **options):
     return found, [str(warning.message) for warning in warned]
 
 
+@pytest.mark.whole("each option with each order", quick=8)
 @pytest.mark.parametrize("name", SORTED)
 @pytest.mark.parametrize(
     "options", [{}, {"missing": "skip"}, {"undefined": None}, {"ties": "expected"}, {"bounds": True}, {"names": "sql"}]
