@@ -30,6 +30,9 @@ METAVARS = {"exclude": "self|FILE", "history": "FILE", "items": "FILE"}
 #: Evaluation options of commands that accept runs in place of per-query values.
 OF_RANKINGS = ("exclude", "duplicates")
 
+#: The options of `read_log`, by their parameters.
+OF_LOGS = ("query", "retrieved", "relevant", "ids", "scores", "step")
+
 #: Output formats.
 RENDERS = {
     "table": "a table, with all columns (in a terminal, with those that fit)",

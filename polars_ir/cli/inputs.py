@@ -19,7 +19,6 @@ from polars_ir.files.finding.copies import STDIN, as_file, shown_name
 from polars_ir.files.finding.file import located
 from polars_ir.files.finding.sources import Limits, names, resolve
 from polars_ir.files.formats import TABLES, FormatName
-from polars_ir.files.tables import read_one_table
 from polars_ir.files.writing.metadata import read_metadata
 from polars_ir.frames.roles import PROVENANCE, ROLE_OF, find, required
 from polars_ir.language.names import resolve as measures_of
@@ -123,7 +122,7 @@ def per_query_of(name: str, **limits: Any) -> pl.DataFrame:
     """Per-query values: a table of `evaluate --per-query`, or trec_eval's output."""
     with as_file(name) as file, with_names(per_query=shown_name(name)):
         if Path(file).suffix in TABLES:
-            return _with_metadata(file, read_one_table(file, **limits))
+            return _with_metadata(file, table_of(file, **limits))
         try:
             return read_trec_eval(file, **limits)
         except FileError as error:
@@ -143,6 +142,13 @@ def _with_metadata(name: str, figures: pl.DataFrame) -> pl.DataFrame:
     return figures.with_columns(pl.lit(found.made).alias(PROVENANCE)) if found and found.made else figures
 
 
+def table_of(name: str, **limits: Any) -> pl.DataFrame:
+    """A table with a query column, by a reader that few calls need."""
+    from polars_ir.files.tables import read_one_table
+
+    return read_one_table(name, **limits)
+
+
 def excluded_of(options: argparse.Namespace) -> Any:
     """The documents of --exclude: 'self', a table or judgments, or None."""
     name = vars(options).get("exclude")
@@ -151,7 +157,7 @@ def excluded_of(options: argparse.Namespace) -> Any:
     limits = limits_of(options)
     with with_names(exclude=shown_name(name)):
         if Path(name).suffix in TABLES:
-            return read_one_table(name, **limits)
+            return table_of(name, **limits)
         return qrels_of(name, option="exclude", **limits)
 
 
@@ -162,13 +168,13 @@ def tables_of_lists(options: argparse.Namespace) -> dict[str, pl.DataFrame]:
         if name := vars(options).get(option):
             with with_names(**{option: shown_name(name)}):
                 is_table = option == "items" or Path(name).suffix in TABLES
-                found[option] = read_one_table(name, **limits_of(options)) if is_table else run_of(name)
+                found[option] = table_of(name, **limits_of(options)) if is_table else run_of(name)
     return found
 
 
 def queries_of(options: argparse.Namespace, wanted: Sequence[str]) -> pl.DataFrame:
     """The table of query attributes behind an option."""
-    queries = read_one_table(options.queries, **limits_of(options))
+    queries = table_of(options.queries, **limits_of(options))
     required("queries", "query_id", queries.columns)
     check_columns(queries, wanted)
     return queries

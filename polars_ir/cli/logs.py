@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polars_ir.cli.arguments import OF_LOGS
 from polars_ir.cli.inputs import alike, check_columns, limits_of
 from polars_ir.errors import DataError, OptionError
 from polars_ir.files.finding.copies import as_file, shown_name
@@ -25,9 +26,6 @@ from polars_ir.frames.roles import find
 if TYPE_CHECKING:
     from polars_ir.inputs.read_log import Log
 
-#: The options of `read_log`, by their parameters.
-OPTIONS = ("query", "retrieved", "relevant", "ids", "scores", "step")
-
 #: What stands for False as the scores.
 NO_SCORES = ("none", "false")
 
@@ -40,7 +38,7 @@ NAMED = 5
 
 def logs_of(files: Sequence[str], options: argparse.Namespace, *, alone: bool = False) -> dict[str, Log]:
     """The logs among some files, each told on stderr; `alone` is a file that can be nothing else."""
-    named = {name: value for name in OPTIONS if (value := getattr(options, name)) is not None}
+    named = {name: value for name in OF_LOGS if (value := getattr(options, name)) is not None}
     found = [file for file in files if options.format is None and (named or is_log(file, options))]
     if named and not files:
         raise OptionError(f"--{next(iter(named))} is of logs; name one.")
@@ -94,7 +92,7 @@ def _log_of(name: str, options: argparse.Namespace) -> Log:
     from polars_ir.inputs.read_log import STEP, log_of
     from polars_ir.runs.merge_calls import merge_calls
 
-    named = {each: getattr(options, each) for each in OPTIONS if each != "scores"}
+    named = {each: getattr(options, each) for each in OF_LOGS if each != "scores"}
     scores: Any = False if str(options.scores).lower() in NO_SCORES and options.scores else options.scores
     with as_file(name) as file:
         log, told = log_of(file, named, scores=scores, duplicates=options.duplicates, **limits_of(options))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+from polars_ir.cli.arguments import OF_LOGS
 from polars_ir.cli.inputs import alike, check_columns, figures_of, judgments_of, queries_of
-from polars_ir.cli.logs import gold_of, logs_of, texts_of
 from polars_ir.cli.parser import reads_none
 from polars_ir.errors import OptionError, with_names
 from polars_ir.files.finding.file import is_remote, pure
+from polars_ir.files.finding.sources import by_extension
 from polars_ir.files.formats.columnar import IPC, PARQUET
 from polars_ir.frames.roles import find
 from polars_ir.per_query import mean
@@ -23,15 +26,15 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     """The means of runs, or their per-query values."""
     if options.render == "flat" and options.per_query:
         raise OptionError("--json=flat is of means; leave out --per-query.")
-    logs = logs_of(options.runs, options, alone=options.qrels is None and not reads_none(options))
+    logs, gold, of_logs = _logs_of(options)
     # An error of the queries is raised before the evaluation.
-    queries = _queries(options, texts_of(logs, "queries", "query_id"))
+    queries = _queries(options, of_logs)
     # A file says how it was made: one that knows its types in columns, and of a text a file beside it.
     if options.per_query and options.output is not None and not options.provenance:
         is_typed = pure(options.output).suffix in TYPED
         options.metadata = not is_typed and not is_remote(options.output)
         options.provenance = is_typed or options.metadata
-    qrels = judgments_of(options) if options.qrels is not None else gold_of(logs) if logs else None
+    qrels = gold if options.qrels is None else judgments_of(options)
     with with_names(by="--key"):
         per_query = figures_of(options.runs, qrels, options, logs)
     if options.per_query:
@@ -42,6 +45,19 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     query = find("queries", "query_id", queries.columns)
     by, weights = (names and queries.select(query, *names) for names in (options.by, options.weights))
     return mean(per_query, by=options.key or by, weights=weights)
+
+
+def _logs_of(options: argparse.Namespace) -> tuple[dict[str, Any], pl.DataFrame | None, pl.DataFrame | None]:
+    """The logs among the runs, their judgments where no others are given, and the attributes of their queries."""
+    alone = options.qrels is None and not reads_none(options)
+    named = any(getattr(options, name) is not None for name in OF_LOGS)
+    if not (alone or named or any(by_extension(Path(file)) for file in options.runs)):
+        return {}, None, None
+    from polars_ir.cli.logs import gold_of, logs_of, texts_of
+
+    logs = logs_of(options.runs, options, alone=alone)
+    gold = gold_of(logs) if logs and options.qrels is None else None
+    return logs, gold, texts_of(logs, "queries", "query_id")
 
 
 def _queries(options: argparse.Namespace, of_logs: pl.DataFrame | None) -> pl.DataFrame | None:
