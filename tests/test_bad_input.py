@@ -276,7 +276,7 @@ WHOLE_MESSAGES = {
         (
             "evaluate(): got an unexpected keyword argument 'mising'. Did you mean 'missing'? It takes run, qrels, "
             "measures, by, missing, undefined, judged_only, ties, judges, bounds, names, provenance, strict, exclude, "
-            "duplicates."
+            "duplicates, history, items."
         ),
     ),
     "a misspelt option of a measure": (
@@ -291,7 +291,7 @@ WHOLE_MESSAGES = {
         (
             "ndcg(): got an unexpected keyword argument 'gain'. Did you mean 'gains'? It takes qrels, k, rel, dcg, "
             "discount, gains, denominator, by, missing, undefined, judged_only, ties, judges, bounds, names, "
-            "provenance, strict, exclude, duplicates."
+            "provenance, strict, exclude, duplicates, history, items."
         ),
     ),
     "a misspelt option in a name": (

@@ -329,8 +329,8 @@ READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str], ParsedName 
 def elsewhere(name: str) -> str:
     """The note on a name that is of no measure here, but of some elsewhere; nothing of others.
 
-    >>> elsewhere("Novelty")[:28], elsewhere("ndcg")
-    ('is a measure of a catalogue:', '')
+    >>> elsewhere("unexpectedness"), elsewhere("ndcg")
+    ('compares two runs: run.ir.similarity(other)', '')
     """
     return next((says for known, says in ELSEWHERE.items() if fold(known) == fold(name)), "")
 

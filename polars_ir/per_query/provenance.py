@@ -14,7 +14,7 @@ from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.provenance import JUDGMENTS, VERSION, differing, judged_of, read_made
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.frames.table import per_query_table
-from polars_ir.language.names import canonical_name, column_of, measure_of
+from polars_ir.language.names import canonical_name, column_of, measure_of, measure_part
 from polars_ir.language.options import public
 
 
@@ -111,7 +111,8 @@ def check_made_alike(table: CanonicalFrame, rows: pl.DataFrame, measures: Sequen
 
 def of_judgments(columns: Sequence[str]) -> list[str]:
     """The columns of a per-query frame that show by what a query was judged, beside its provenance."""
-    counts = [name for name in columns if (column := column_of(name)) and column.info.name == "NumRel"]
+    named = [(name, column) for name in columns if not measure_part(name) and (column := column_of(name))]
+    counts = [name for name, column in named if column.info.name == "NumRel"]
     return [name for name in (QUERY_HASH, *counts) if name in columns]
 
 

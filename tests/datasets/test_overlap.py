@@ -125,8 +125,12 @@ TEXTS = pl.DataFrame({"text": ["a"]})
 @pytest.mark.parametrize(
     ("train", "test", "words"),
     [
-        (TRAIN, [1], ["String in train and Int64 in test", "test.with_columns(pl.col('query_id').cast(pl.String))"]),
-        ({1: "a"}, {"q": "a"}, ["Int64 in train and String in test", "train.with_columns"]),
+        (
+            TRAIN,
+            pl.DataFrame({"query_id": [1]}),
+            ["String in train and Int64 in test", "test.with_columns(pl.col('query_id').cast(pl.String))"],
+        ),
+        ({1: "a"}, {"q": "a"}, ["Int64 in train and String in test", "Cast those of one."]),
         (["a"], TEXTS, ["both have ids, or both texts; train has query_id, test text"]),
         (TEXTS.with_columns(query="text"), TRAIN, ["train has 2 columns that could be 'text': 'text', 'query'"]),
         (TRAIN, TEXTS.with_columns(qid=1, query_id=2), ["test has 2 columns that could be 'query_id'"]),

@@ -61,7 +61,8 @@ def test_qrels_of_three_fields_hint_at_beir(write: Write, reader: Reader) -> Non
 @pytest.mark.parametrize("grade", ["abc", "nan", "inf", "1,5", "0x1"])
 def test_a_grade_is_a_number(write: Write, reader: Reader, grade: str) -> None:
     said = message(reader, write(f"q1 0 d1 {grade}\n"))
-    assert said == f"a.run, line 1: the grade (field 4) must be a number; got '{grade}'.\n    'q1 0 d1 {grade}'"
+    hint = " Words have numbers by grades={word: number}." * (grade == "abc")
+    assert said == f"a.run, line 1: the grade (field 4) must be a number; got '{grade}'.{hint}\n    'q1 0 d1 {grade}'"
 
 
 @run_readers

@@ -138,12 +138,13 @@ def test_scikit_learn_has_the_same_figures():
 def test_every_name_of_a_tool_is_read_or_says_why_not():
     for tool, names in TOOLS.items():
         for name, meaning in names.items():
-            if meaning.measure:
+            if meaning.measure and not meaning.of_exposure:
                 assert ir.parse(f"{tool} {name}").meta.output_name()
                 assert meaning.undefined in (0, 1)
-            else:
-                with pytest.raises(ir.IRError, match=f"'{name}' of {tool} (is|weights|counts|places)"):
-                    ir.parse(f"{tool} {name}")
+                continue
+            says = "is one of exposure" if meaning.measure else r"\w+s "
+            with pytest.raises(ir.IRError, match=f"{tool} {name}' .*{says}|'{name}' of {tool} {says}"):
+                ir.parse(f"{tool} {name}")
 
 
 def test_tools_have_other_names_and_case_does_not_matter():

@@ -21,12 +21,11 @@ from polars_ir.files.finding.file import SHOWN, File
 from polars_ir.files.formats.record import Format, Role, Rows, Writer
 from polars_ir.files.rows.blanks import (
     NUMERAL,
-    WORD,
     Grade,
     Words,
     as_number,
     grade_wanted,
-    hint_of_words,
+    hint_of_column,
     not_a_grade,
     not_a_score,
     whole_grades,
@@ -141,16 +140,14 @@ def checked(
     ids = [name for role in ("query_id", "doc_id") for name in named(columns, role)]
     wrong = {**{name: broken_id(name) for name in ids if name not in wrong}, **wrong}
     problem = pl.lit(None, pl.String)
-    hints = (
-        dict.fromkeys(named(columns, "relevance") or named(columns, "score"), hint_of_words("word")) if graded else {}
-    )
+    grades = (named(columns, "relevance") or named(columns, "score")) if graded else []
     for name, condition in wrong.items():
         message = pl.format(
             "{} must be {}; got '{}'.{}",
             pl.lit(f"{name:.80}"),
             pl.lit(_kind(dtypes.get(name))),
             pl.col(name).fill_null("").str.head(80),
-            pl.when(pl.col(name).str.contains(WORD.pattern)).then(pl.lit(hints.get(name, ""))).otherwise(pl.lit("")),
+            hint_of_column(pl.col(name)) if name in grades else pl.lit(""),
         )
         problem = pl.when(condition).then(message).otherwise(problem)
     judged = rows.with_columns(

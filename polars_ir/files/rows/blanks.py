@@ -31,8 +31,8 @@ FIELD = f"[^{BLANKS}]+"
 #: A score or a grade.
 NUMERAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?inf(inity)?", re.IGNORECASE | re.ASCII)
 
-#: The beginning of what may be a grade in words.
-WORD = re.compile("[A-Za-z]")
+#: What begins with a letter and is no grade in words.
+_NO_WORDS = ("nan", "inf", "infinity")
 
 #: Longest line, in bytes, that is split without squeezing its blanks.
 _LONG, _ANY = 64 << 10, 1 << 62
@@ -116,17 +116,23 @@ def grade_wanted(grade: Grade) -> str:
 def hint_of_words(got: object) -> str:
     """The option that gives grades in words their numbers, where what came may be one and the call has it."""
     shell = caller().kind == "shell"
-    if not (isinstance(got, str) and WORD.match(got)) or (shell and not option("grades").startswith("-")):
+    word = isinstance(got, str) and got[:1].isascii() and got[:1].isalpha() and got.lower() not in _NO_WORDS
+    if not word or (shell and not option("grades").startswith("-")):
         return ""
     return f" Words have numbers by {option('grades')}{' WORD=NUMBER' if shell else '={word: number}'}."
 
 
+def hint_of_column(text: pl.Expr) -> pl.Expr:
+    """That option in the rows whose text may be a grade in words, else an empty text."""
+    word = text.str.contains("^[A-Za-z]") & text.str.to_lowercase().is_in(_NO_WORDS).not_()
+    return pl.when(word).then(pl.lit(hint_of_words("word"))).otherwise(pl.lit(""))
+
+
 def no_grade(place: int, grade: Grade) -> pl.Expr:
     """The problem of an invalid grade."""
-    hint = "" if isinstance(grade, Words) else hint_of_words("word")
-    of_word = pl.when(shown(place).str.contains(WORD.pattern)).then(pl.lit(hint)).otherwise(pl.lit(""))
+    hint = pl.lit("") if isinstance(grade, Words) else hint_of_column(shown(place))
     wanted = pl.lit(f"the grade (field {place + 1}) must be {grade_wanted(grade)}; got '")
-    return pl.concat_str(wanted, shown(place).fill_null(""), pl.lit("'."), of_word)
+    return pl.concat_str(wanted, shown(place).fill_null(""), pl.lit("'."), hint)
 
 
 def not_a_grade(value: pl.Expr, grade: Grade) -> pl.Expr:
