@@ -40,7 +40,6 @@ from polars_ir.runs.coverage import strictly
 from polars_ir.runs.lists import TABLES_OF_LISTS, as_text, check_options, reads_no_judgments, related, with_lists
 from polars_ir.runs.options import Evaluating
 from polars_ir.runs.pooled import with_pooled
-from polars_ir.runs.portions import Portions, order_of
 from polars_ir.runs.selection import excluded_as_text, selected
 from polars_ir.runs.warnings import marks_of, warn_of_tables, warned, with_warnings
 
@@ -187,24 +186,23 @@ def _planned(
     columns = pair.run.source_names
     if options["names"] == "sql":
         columns |= sql_names(result.collect_schema(), measured, pair.run.by)
-    if order := order_of(run, pair, needs, options):
-        result = _in_portions(run, pair, order, measures, options).plan(result.rename(columns).collect_schema())
-        result = result.sort(columns.get(key, key) for key in pair.run.keys)
-    else:
-        result = result.sort(pair.run.keys).rename(columns)
+    result = result.sort(pair.run.keys).rename(columns)
+    if not pair.run.eager:
+        result = _perhaps_in_portions(result, run, pair, measures, needs, options)
     if marks and not (marked or pair.run.eager):
         result = with_warnings(result, pair, marks, missing=options["missing"])
     return result, pair, measured
 
 
-def _in_portions(
-    run: pl.LazyFrame,
-    pair: RunAndQrels,
-    order: Sequence[str],
-    measures: Measures,
-    options: Evaluating,
-) -> Portions:
-    """The portions of a sorted plan, each evaluated as a run in memory."""
+def _perhaps_in_portions(
+    result: pl.LazyFrame, run: Any, pair: RunAndQrels, measures: Measures, needs: Needs, options: Evaluating
+) -> pl.LazyFrame:
+    """The result of a plan; of one that is known to be sorted in portions, each evaluated as a run in memory."""
+    from polars_ir.runs.portions import Portions, order_of
+
+    order = order_of(run, pair, needs, options)
+    if not order:
+        return result
 
     def evaluate_portion(rows: pl.DataFrame, judgments: pl.DataFrame, missing: str) -> pl.DataFrame:
         its: Any = {**options, "missing": missing}
@@ -215,7 +213,9 @@ def _in_portions(
     rows = run.select(name for name in run.collect_schema() if name in read)
     judgments = cast("CanonicalFrame", pair.qrels).all_columns().collect()
     names = {key: pair.run.names[key] for key in pair.run.keys}
-    return Portions(rows, names, order, judgments, options["missing"], evaluate_portion)
+    portions = Portions(rows, names, order, judgments, options["missing"], evaluate_portion)
+    keys = [pair.run.source_names.get(key, key) for key in pair.run.keys]
+    return portions.plan(result.collect_schema()).sort(keys)
 
 
 def _with_provenance(

@@ -36,11 +36,12 @@ def order_of(run: Any, pair: RunAndQrels, needs: Needs, options: Mapping[str, An
     whole = options["strict"] or options["provenance"] or options["exclude"] is not None
     whole |= options["duplicates"] != "error" or options["ties"] == "input" or bool(pair.splits) or bool(pair.run.by)
     # Tables of lists, and days or tenants that may be pooled, are looked at whole.
-    whole |= (
-        options["history"] is not None or options["items"] is not None or bool(perhaps_pooled(pair.run, needs.columns))
-    )
-    is_plan = isinstance(run, pl.LazyFrame) and not pair.run.eager
-    if not is_plan or pair.qrels is None or not pair.qrels.eager or whole or not needs.kind.by_document:
+    whole |= options["history"] is not None or options["items"] is not None
+    whole |= bool(perhaps_pooled(pair.run, needs.columns))
+    # Plans of several systems in a dict are no plan with an order.
+    if not isinstance(run, pl.LazyFrame) or whole or not needs.kind.by_document:
+        return []
+    if pair.qrels is None or not pair.qrels.eager:
         return []
     # Renamed columns would not be known to be sorted.
     names = pair.run.names
