@@ -53,6 +53,9 @@ OF, WEIGHT = "polars_ir: of", "polars_ir: weight"
 OF_LISTS = "polars_ir: of lists"
 WARM = f"{OF_LISTS}: warm"
 
+#: The mark of a list whose user had something.
+HAD = f"{OF_LISTS}: had"
+
 #: The columns of the relation that are numbers of the history, and not of an item.
 TOTALS = (ALL_USERS, ALL_PAIRS, SIZE)
 
@@ -198,12 +201,16 @@ def _described(items: CanonicalFrame, of: str) -> tuple[pl.LazyFrame, str]:
         raise ColumnError(says, about="items", near=nearest(of, others))
     dtype, name = items.dtypes[of], pl.col(of)
     inner = getattr(dtype, "inner", None)
+    if dtype.is_float() or (dtype if inner is None else inner).is_nested():
+        wanted = "a category, a list of categories, or a vector"
+        raise DtypeError.of_column("items", of, wanted, dtype, Fix("Put vectors into lists, numbers into classes"))
     if inner is None:
-        if dtype.is_float() or dtype.is_nested():
-            wanted = "a category, a list of categories, or a vector"
-            raise DtypeError.of_column("items", of, wanted, dtype, Fix("Put vectors into lists, numbers into classes"))
         return items.select("doc_id", of).rename({of: OF}), "category"
-    if not inner.is_numeric():
+    if inner.is_integer() and not isinstance(dtype, pl.Array):
+        # Ids of categories look like vectors of whole numbers.
+        wanted = "lists of texts for categories, of floats for vectors"
+        raise DtypeError.of_column("items", of, wanted, dtype, _as_texts(of))
+    if not inner.is_numeric() and inner != pl.Boolean:
         values = (name.arr.to_list() if isinstance(dtype, pl.Array) else name).list.drop_nulls().list.unique()
         n = values.list.len()
         # Empty lists are none.
@@ -215,6 +222,15 @@ def _described(items: CanonicalFrame, of: str) -> tuple[pl.LazyFrame, str]:
     return _vectors(items, of), "vector"
 
 
+def _as_texts(of: str) -> Fix:
+    """The advice for lists of whole numbers."""
+    code = Code(
+        f"items.with_columns(pl.col({of!r}).cast(pl.List(pl.String)))",
+        f"items.assign(**{{{of!r}: items[{of!r}].map(lambda ids: [*map(str, ids)], na_action='ignore')}})",
+    )
+    return Fix("Make vectors floats, by pl.List(pl.Float64), or categories texts", code, without_code="Write them so")
+
+
 def _vectors(items: CanonicalFrame, of: str) -> pl.LazyFrame:
     """The items with a column for each dimension of their vectors, each of the length `UNIT`."""
     dtype = items.dtypes[of]
@@ -222,13 +238,15 @@ def _vectors(items: CanonicalFrame, of: str) -> pl.LazyFrame:
     values = [pl.col(of).arr.get(place).cast(pl.Float64) for place in range(width)]
     is_wrong = pl.col(of).is_not_null() & ~pl.all_horizontal(value.is_finite().fill_null(False) for value in values)
     rule = Rule(is_wrong, f"whose {of!r} holds a null, NaN or infinite number", "Leave it null, or give it numbers")
-    length = _squared(values).sqrt()
+    # Divided by the largest first, since squares of numbers may be beyond what a Float64 holds.
+    largest, parts = pl.max_horizontal(value.abs() for value in values), [f"{OF} {place}" for place in range(width)]
     # A vector of zeros has no direction, and is none.
     rows = items.checked(rule, rows=items.select("doc_id", of)).with_columns(
-        pl.when(length > 0).then(length).alias(WEIGHT)
+        pl.when(largest > 0).then(largest).alias(WEIGHT)
     )
-    units = ((value / pl.col(WEIGHT) * UNIT).round().cast(pl.Int64) for value in values)
-    return rows.select("doc_id", *(unit.alias(f"{OF} {place}") for place, unit in enumerate(units)))
+    rows = rows.select("doc_id", **{part: value / pl.col(WEIGHT) for part, value in zip(parts, values, strict=True)})
+    rows = rows.with_columns(_squared([pl.col(part) for part in parts]).sqrt().alias(WEIGHT))
+    return rows.select("doc_id", (pl.col(parts) / pl.col(WEIGHT) * UNIT).round().cast(pl.Int64))
 
 
 def _as_arrays(items: CanonicalFrame, of: str) -> tuple[CanonicalFrame, int]:
@@ -240,10 +258,12 @@ def _as_arrays(items: CanonicalFrame, of: str) -> tuple[CanonicalFrame, int]:
         raise DtypeError.of_column("items", of, "an Array where items is a LazyFrame", items.dtypes[of], fix)
     length = pl.col(of).list.len()
     rule = Rule(
-        length != length.mode().min(),
+        length != length.drop_nulls().mode().min(),
         f"whose {of!r} has another length than most",
         "Give all items vectors of one length",
     )
-    rows = items.checked(rule, rows=items.select("doc_id", of)).collect(engine="in-memory")
+    # Empty lists are none.
+    filled = items.select("doc_id", of).with_columns(pl.when(length > 0).then(of))
+    rows = items.checked(rule, rows=filled).collect(engine="in-memory")
     width = int(rows[of].list.len().max() or 1)  # type: ignore[arg-type]  # a number
     return items.with_frame(rows.with_columns(pl.col(of).list.to_array(width))), width

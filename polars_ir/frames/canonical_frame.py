@@ -151,7 +151,9 @@ class CanonicalFrame:
         In memory a `DataError` shows those that are; a plan fails for one. `names` are the user's for columns of ours.
         """
         rows = self.all_columns() if rows is None else rows
-        return checked(rows, *rules, eager=self.eager, about=self.about, keys=self.keys, names={**self.names, **names})
+        # Items have no query.
+        keys = self.keys or [*self.names]
+        return checked(rows, *rules, eager=self.eager, about=self.about, keys=keys, names={**self.names, **names})
 
     def give_back(
         self, plan: pl.LazyFrame, like: Table[FrameT], engine: Literal["in-memory", "streaming"] = "in-memory"

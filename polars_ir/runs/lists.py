@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_ir.engine.lists import OF_LISTS, WARM, list_relation, with_history
+from polars_ir.engine.lists import HAD, OF_LISTS, WARM, list_relation, with_history
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.relation import judged_relation
 from polars_ir.engine.run_and_qrels import RunAndQrels, is_searched, search_duplicates, with_twice
@@ -19,7 +19,7 @@ from polars_ir.frames.kinds import collected
 from polars_ir.frames.provenance import digest_of, hashes_of
 from polars_ir.frames.table import run_table
 from polars_ir.language.kinds import LISTS, kind_of
-from polars_ir.language.lists import OF_HISTORY, USERS, is_likeness, likeness_of
+from polars_ir.language.lists import OF_HISTORY, SEEN, USERS, is_likeness, likeness_of
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.runs.options import Evaluating
 
@@ -105,6 +105,10 @@ def with_lists(
     flags |= {name: pl.col(name).any() for name in columns if name.startswith(OF_LISTS)}
     expressions = [measure.expression.alias(measure.name) for measure in needs.lists]
     lists = relation.group_by(keys).agg(*expressions, **flags)
+    if SEEN in columns and (history := beside.catalogue.history):
+        had = history.select("query_id").unique().with_columns(pl.lit(True).alias(HAD))
+        lists = lists.join(had, on="query_id", how="left")
+        flags[HAD] = pl.col(HAD)
     result = lists if beside.alone else result.join(lists, on=keys, how="left")
     return result.select(*keys, *(measure.name for measure in measured), *marks, *flags), {**marks, **flags}
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from polars_ir.engine.lists import OF_LISTS, WARM, without
+from polars_ir.engine.lists import HAD, OF_LISTS, WARM, without
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.run_and_qrels import RunAndQrels, retrieves_judged
 from polars_ir.errors import Code, Fix, Setting, caller, fold, option, quoted, table_name, warn
@@ -191,10 +191,13 @@ def _warn_of_marks(result: pl.DataFrame, pair: RunAndQrels, *, missing: str) -> 
 
 
 def warn_of_lists(result: pl.DataFrame, mark: str, query: str) -> None:
-    """Warn of a history that shares no item with the lists, or of items that lack what they are compared by."""
+    """Warn of a history that shares no item or user with the lists, or of items that lack what they are compared by."""
     if mark == WARM:
         if result[mark].count() and not result[mark].any():
             warn("no item of a list is in the history, so that all count as new; compare the ids of both.")
+    elif mark == HAD:
+        if result.height and not result[mark].any():
+            warn("no user of a list is in the history, so that nothing counts as seen; compare the ids of both.")
     elif result[mark].any():
         lacking = result.filter(mark)[query]
         warn(

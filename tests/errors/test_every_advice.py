@@ -738,6 +738,22 @@ CASES = {
         {"run": POLARS(ranked()), "items": POLARS({"doc_id": ["x", "a"], "year": [1.5, 2.5]})},
         None,
     ),
+    "ids of categories": Case(
+        lambda run, items: first(ir.evaluate(run, "ILD(of='genres')@5", items=items), "ILD(of='genres')@5"),
+        {
+            "run": POLARS(ranked()),
+            "items": POLARS({"doc_id": ["x", "a", "b"], "genres": [[28, 12], [35, 18], [28]]}),
+        },
+        1.0,
+    ),
+    "ids of categories in pandas": Case(
+        lambda run, items: first(ir.evaluate(run, "ILD(of='genres')@5", items=items), "ILD(of='genres')@5"),
+        {
+            "run": PANDAS(ranked()),
+            "items": PANDAS({"doc_id": ["x", "a", "b", "c"], "genres": [[28, 12], [35, 18], [28], None]}),
+        },
+        1.0,
+    ),
     "vectors of a plan": Case(
         lambda run, items: first(ir.evaluate(run, "ILD(of='vector')@5", items=items), "ILD(of='vector')@5"),
         {

@@ -255,8 +255,9 @@ def intra_list_diversity(*, of: str = "category", k: int | None = None) -> pl.Ex
         ILD@k = 1 - mean(cosine(i, j)), over all pairs i, j of the first k items
 
     It needs `items=`, a frame with a row per item. `of` names a column of it: a category (cosine 1 for the same, else
-    0), a list of categories (shared ones / root of the product of their numbers), or a vector of numbers, of any
-    length but 0. Items without it are left out, with a warning. Null where fewer than two items are left.
+    0), a list of categories (shared ones / root of the product of their numbers), or a vector: a list of floats, or an
+    Array of numbers, of any length but 0. Items without it are left out, with a warning. Null where fewer than two
+    items are left.
 
     Examples
     --------
