@@ -97,7 +97,8 @@ def split(
     Raises
     ------
     IRError
-        For null users, items or times, times that are texts, and a split without a row on one side.
+        For null users, items or times, times that are texts, and, of a table in memory, a split without a row on one
+        side.
 
     References
     ----------
@@ -120,7 +121,11 @@ def split(
     check("time", time, or_none(column("the log")))
     frame = to_polars("log", log, column="score")
     schema = frame.collect_schema()
-    user, item = (required("log", role, schema) for role in ("query_id", "doc_id"))  # type: ignore[arg-type]  # a schema knows more than its names
+    times = [name for name in schema if name == time or fold(name) in map(fold, TIMES)]
+    user, item = (required("log", role, schema, times) for role in ("query_id", "doc_id"))  # type: ignore[arg-type]  # a schema knows more than its names
+    if time in (user, item):
+        says = f"must name the column of times; {time!r} is that of the {'users' if time == user else 'items'}."
+        raise OptionError(says, about="time")
     moment = _time_of(schema, time)
     unknown = pl.col(moment).is_null() | (pl.col(moment).is_finite().not_() if schema[moment].is_float() else False)
     rules = [

@@ -98,6 +98,9 @@ class InputTypeError(IRError):
         fix = None
         if isinstance(value, str):
             fix = Fix("Write ids in a list", Code(f"[{value!r:.80}]"))
+        elif role == "items" and isinstance(value, Collection) and not isinstance(value, Mapping):
+            frames = (f"{library}.DataFrame({{'item_id': list(items)}})" for library in ("pl", "pd"))
+            fix = Fix("Make them a column", Code(*frames))
         elif isinstance(value, (list, tuple)) and value and isinstance(value[0], (str, int)):
             fix = Fix("Name the query", Code(f"{{'q1': {role}}}"))
         elif isinstance(value, (list, tuple)) and value and isinstance(value[0], (list, tuple)):

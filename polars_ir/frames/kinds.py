@@ -268,6 +268,8 @@ def from_series(table: str, value: Any, column: str) -> pl.DataFrame:
     """A Series of pandas with ids in its index: its values are those of `column`, unless it has a name."""
     levels = list(value.index.names)
     if all(name is None for name in levels):
+        if table == "items":
+            raise InputTypeError.not_a_table(table, value)
         wanted = ["query_id", "doc_id"][: len(levels)]
         fix = Fix("Say what its index holds", Code(f"{table}.rename_axis({wanted!r})"))
         raise InputTypeError(

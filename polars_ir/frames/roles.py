@@ -6,7 +6,7 @@ error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 import polars as pl
@@ -187,11 +187,11 @@ def find(table: str, role: str, columns: Iterable[str]) -> str | None:
     return columns_of(table, columns, [role]).get(role)
 
 
-def required(table: str, role: str, columns: Sequence[str]) -> str:
-    """The one column that plays a role; an error for none, or where several could."""
+def required(table: str, role: str, columns: Sequence[str], others: Collection[str] = ()) -> str:
+    """The one column that plays a role; an error for none, or where several could. `others` play another role."""
     column = find(table, role, columns)
     if column is None:
-        meant = [name for name in columns if fold(name) not in ROLE_OF]
+        meant = [name for name in columns if fold(name) not in ROLE_OF and name not in others]
         raise ColumnError.missing(table, role, recognised(role), columns, meant)
     return column
 

@@ -23,7 +23,7 @@ from polars_ir.language import sql
 from polars_ir.language.catalog import CATALOG, SPELLING, Measure, MeasureInfo, plain
 from polars_ir.language.measure import PARAMETERS
 from polars_ir.language.options import CUTOFFS
-from polars_ir.language.tools import AMBIGUOUS, CALLED, ELSEWHERE, OF_EXPOSURE, PLAIN, TOOLS, ToolName
+from polars_ir.language.tools import AMBIGUOUS, CALLED, CATALOGUES, ELSEWHERE, OF_EXPOSURE, PLAIN, TOOLS, ToolName
 
 #: `nDCG(dcg='exp-log2')@10`.
 CANONICAL = re.compile(r"(?P<name>[^()@]+)(?:\((?P<arguments>.*)\))?(?:@(?P<at>[^@]*))?", re.DOTALL)
@@ -339,9 +339,11 @@ def _unknown(text: str, name: str, tool: str) -> MeasureError:
     """The error for a name of no measure, or of several."""
     if not tool and fold(name) in AMBIGUOUS:
         return _of_several_tools(text, AMBIGUOUS[fold(name)])
-    if _is_of_exposure(name, tool):
+    known = TOOLS.get(tool, {}).items()
+    of_tool = [its.catalogue for its_name, its in known if its.of_exposure and fold(its_name) == fold(name)]
+    if of_tool or (not tool and fold(name) in OF_EXPOSURE):
         whole = f"{tool} {text}" if tool else text
-        fix = Fix("Call it", Code(f"run.ir.exposure([{whole!r}], history=train)"))
+        fix = Fix("Call it", Code(f"run.ir.exposure([{whole!r}], {CATALOGUES[''.join(of_tool)]})"))
         says = "has a value for each system, of all its users together, and is one of exposure."
         return MeasureError(f"{whole!r} {says}", fix=fix)
     if tool:
@@ -352,13 +354,6 @@ def _unknown(text: str, name: str, tool: str) -> MeasureError:
         return MeasureError(f"{text!r} {says}.")
     near = did_you_mean(_alike(text, name))
     return MeasureError(f"no measure is called {text!r}.{near} {option('`ir.catalog()`')} lists them all.")
-
-
-def _is_of_exposure(name: str, tool: str) -> bool:
-    """True for the name of a measure of all users together; with a tool, in its words."""
-    if not tool:
-        return fold(name) in OF_EXPOSURE
-    return any(fold(known) == fold(name) and meaning.of_exposure for known, meaning in TOOLS.get(tool, {}).items())
 
 
 def _of_several_tools(text: str, tools: Iterable[str]) -> MeasureError:

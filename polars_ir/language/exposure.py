@@ -114,12 +114,17 @@ DEFAULTS = tuple(f"{name}@10" for name in FIGURES)
 
 
 class Asked(NamedTuple):
-    """A measure of a call: its column, its aggregation, and the weights of items that this reads."""
+    """A measure of a call: its column, its aggregation, and the weights of items that this reads.
+
+    It is `written` as a text, and `catalogue` is the table whose items it is of, where a kit's word says so.
+    """
 
     name: str
     expression: pl.Expr
     of: Exposed
     figure: Figure
+    written: str
+    catalogue: str
 
 
 def asked(measures: Measures) -> list[Asked]:
@@ -147,7 +152,7 @@ def _names(text: str) -> Iterable[str]:
 
 @functools.lru_cache(maxsize=256)
 def _read(text: str) -> Asked:
-    name, given, at = _meaning(text)
+    name, given, at, catalogue = _meaning(text)
     figure = FIGURES[name]
     if at is not None:
         given["k"] = int(at) if at.isascii() and at.isdigit() else at
@@ -170,11 +175,11 @@ def _read(text: str) -> Asked:
     others = {n: v for n, v in arguments.items() if n not in Exposed._fields}
     brackets, cutoff = f"({','.join(written)})" * bool(written), "" if of.k is None else f"@{of.k}"
     column = f"{name}{brackets}{cutoff}"
-    return Asked(column, figure.make(of, **others).alias(column), of, figure)
+    return Asked(column, figure.make(of, **others).alias(column), of, figure, text, catalogue)
 
 
-def _meaning(text: str) -> tuple[str, dict[str, Any], str | None]:
-    """The measure that a text means, its parameters, and the cutoff; a `MeasureError` for one of no measure here."""
+def _meaning(text: str) -> tuple[str, dict[str, Any], str | None, str]:
+    """The measure that a text means, its parameters, the cutoff, and the table of its catalogue; else an error."""
     tool, words = in_words_of(text)
     name, given, at = parts_of(words)
     for known, meaning in TOOLS.get(tool, {}).items():
@@ -184,9 +189,9 @@ def _meaning(text: str) -> tuple[str, dict[str, Any], str | None]:
             raise MeasureError(f"{known!r} of {tool} {meaning.note}.")
         if meaning.of_exposure:
             ours, implied, _ = parts_of(meaning.measure)
-            return ours, {**implied, **given}, at
+            return ours, {**implied, **given}, at, meaning.catalogue
     if not tool and fold(name) in OF_EXPOSURE:
-        return OF_EXPOSURE[fold(name)], given, at
+        return OF_EXPOSURE[fold(name)], given, at, ""
     if found := measure_named(text):
         of_lists = found.info.kind == "none"
         call = f"run.ir.evaluate([{text!r}], history=train)" if of_lists else f"run.ir.evaluate(qrels, [{text!r}])"

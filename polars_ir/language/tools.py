@@ -26,13 +26,15 @@ class ToolName(NamedTuple):
     """The meaning of a name: a measure with its parameters, none where there is no such, and what else is to be known.
 
     A bare parameter is that which the number behind the name sets, as in `P(k)`. `undefined` is the value of a query
-    without a relevant document, and `given` are parameters that no text can write.
+    without a relevant document, and `given` are parameters that no text can write. `catalogue` is the table of a call
+    of `exposure`, "items" or "history", whose items give the tool's figure.
     """
 
     measure: str
     note: str = ""
     undefined: float = 0.0
     given: Mapping[str, pl.Expr] = MappingProxyType({})
+    catalogue: str = ""
 
     @property
     def of_exposure(self) -> bool:
@@ -59,6 +61,9 @@ class ToolName(NamedTuple):
 OF_EXPOSURE = {fold(name): name for name in ("ItemCoverage", "Gini", "Entropy", "Personalisation")}
 OF_EXPOSURE["personalization"] = "Personalisation"
 
+#: The catalogue of a call of `exposure`, as code, by the table that it is of.
+CATALOGUES = {"": "history=train", "history": "history=train", "items": "items=items"}
+
 AP_OF_BEST = "AP(denominator='min(k,R)')"
 BINARY = "nDCG(dcg='binary')"
 EXPONENTIAL = "nDCG(dcg='exp-log2')"
@@ -69,6 +74,7 @@ OF_ALL_ROWS = "is of all rows as one list, not of each query"
 
 #: Of tools for recommenders.
 OF_RANKED_HITS = "counts the novelty of relevant items by their rank; 'Serendipity' is of these, 'Novelty' of all"
+OF_LOG = "has the items of the whole log, and [PAD]: give all of these as items"
 
 #: Of tools for answers from retrieved documents.
 OF_HITS = "AP(denominator='hits')"
@@ -167,11 +173,11 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
     "LensKit": {
         "AveragePrecision": ToolName(AP_OF_BEST, "divides by min(n, R), of a list of n < k items"),
         "Entropy": ToolName("", "is of the categories of one list; 'ILD' compares these in pairs"),
-        "ExposureGini": ToolName("Gini(p=0.85)"),
+        "ExposureGini": ToolName("Gini(p=0.85)", catalogue="items"),
         "Hit": ToolName("Success"),
         "ILS": ToolName("", "is 1 - 'ILD(of=...)', but 1 for a list of one item"),
         "ListGini": ToolName(
-            "Gini", "divides by the size of its vocabulary, whichever items these are: give all as items"
+            "Gini", "divides by the size of its vocabulary, whichever items these are", catalogue="items"
         ),
         "MeanPopRank": ToolName("", "is the mean rank by popularity, 1 for the most popular; 'Popularity' is of users"),
         "NDCG": ToolName("nDCG(dcg='binary',discount='jarvelin')"),
@@ -235,10 +241,8 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
     "RecBole": {
         "averagepopularity": ToolName("Popularity", "counts rows of the history, and rounds the mean to 4 digits"),
         "GAUC": ToolName("", "is 'Accuracy' by positives: evaluate 'NumRel', too, and take .ir.mean(weights='NumRel')"),
-        "giniindex": ToolName("Gini(extra=1)", "has the items of the whole log, and [PAD]: give all of these as items"),
-        "itemcoverage": ToolName(
-            "ItemCoverage(extra=1)", "has the items of the whole log, and [PAD]: give these as items"
-        ),
+        "giniindex": ToolName("Gini(extra=1)", OF_LOG, catalogue="items"),
+        "itemcoverage": ToolName("ItemCoverage(extra=1)", OF_LOG, catalogue="items"),
         "MAP": ToolName(AP_OF_BEST),
         "MRR": ToolName("RR"),
         "NDCG": ToolName(BINARY),
@@ -249,7 +253,7 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
     },
     "RecTools": {
         "AvgRecPopularity": ToolName("Popularity", "counts rows of the history, here users; normalize=True divides it"),
-        "CatalogCoverage": ToolName("ItemCoverage", "is a count unless normalize=True"),
+        "CatalogCoverage": ToolName("ItemCoverage", "is a count unless normalize=True", catalogue="items"),
         "CoveredUsers": ToolName("", "is the share of test users with a list: that of 'NumRet' above 0"),
         "Intersection": ToolName("", "is the overlap of two runs: run.ir.similarity(other)"),
         "IntraListDiversity": ToolName("", "counts the features in which two items differ; 'ILD(of=...)' is by cosine"),
@@ -259,7 +263,7 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
     },
     "RePlay": {
         "CategoricalDiversity": ToolName("", "is the number of categories in the list, divided by k"),
-        "Coverage": ToolName("ItemCoverage"),
+        "Coverage": ToolName("ItemCoverage", catalogue="history"),
         "HitRate": ToolName("Success"),
         "MAP": ToolName(AP_OF_BEST),
         "MRR": ToolName("RR"),
@@ -283,7 +287,7 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
         "catalog_coverage": ToolName(
             "", "divides recommended items, cold ones too, by those of train, and can exceed 1"
         ),
-        "distributional_coverage": ToolName("Entropy"),
+        "distributional_coverage": ToolName("Entropy", catalogue="items"),
         "diversity": ToolName("", "is of co-occurrence in the history; by features it is the mean of 'ILD(of=...)'"),
         "novelty": ToolName("", "is a mean over rows, to which items that nobody had add 0; 'Novelty' is one by lists"),
         "serendipity": ToolName("", "is 1 less the mean similarity to what the user had, of all items"),

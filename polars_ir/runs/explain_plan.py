@@ -8,6 +8,7 @@ from polars_ir.engine.relation import Plan, plan_of
 from polars_ir.language.names import Measures
 from polars_ir.language.options import each_once, public
 from polars_ir.runs.evaluate import resolved
+from polars_ir.runs.lists import reads_no_judgments, run_alone
 from polars_ir.runs.options import Evaluating
 from polars_ir.runs.selection import selected
 
@@ -25,7 +26,8 @@ def explain_plan(run: Any, qrels: Any = None, measures: Measures = "nDCG@10", **
     run
         The run, in any form that `evaluate` takes. Nothing of a LazyFrame is read.
     qrels
-        The judgments, in the same forms; None where the run has a relevance column of its own.
+        The judgments, in the same forms; None where the run has a relevance column of its own, and for measures of
+        lists alone.
     measures
         The measures, as `evaluate` takes them.
 
@@ -57,4 +59,7 @@ def explain_plan(run: Any, qrels: Any = None, measures: Measures = "nDCG@10", **
     """
     run, qrels = selected(run, qrels, options, each_once(options["by"]))
     run, measured, needs = resolved(run, qrels, measures, options)
+    if qrels is None and needs.lists and reads_no_judgments(measured):
+        run_alone(run, needs.by)  # an error for an invalid one
+        return Plan("by sorting", "measures of lists read no judgments, and rank the lists that a cutoff shortens")
     return plan_of(run, qrels, measured, needs)

@@ -23,6 +23,7 @@ from polars_ir.language.exposure import DEFAULTS, ITEMS, LONGEST, USERS, Asked, 
 from polars_ir.language.lists import PLACE
 from polars_ir.language.names import Measures
 from polars_ir.language.options import keys_named, public
+from polars_ir.language.tools import CATALOGUES
 from polars_ir.runs.rankings import returned
 
 #: A column that all rows share, and one of the items of the catalogue.
@@ -63,15 +64,16 @@ def exposure(
         items are the catalogue where `items` is not given.
     items
         The items of the catalogue, a row each. `ItemCoverage` and `Gini` need a catalogue; without one the others count
-        all items.
+        all items. Kits' words need the catalogue that the kit has: RePlay's is the history's, others' are `items`.
     by
         Columns of the run that distinguish rankings, such as 'date', as in `evaluate`: a row for each of their values.
 
     Returns
     -------
     The kind of the run (a LazyFrame for a LazyFrame, nothing collected)
-        The keys of `by`, the column of systems (if there is one), and the measures, Float64. Null where no list has an
-        item, or, for `Personalisation`, with one user. Sorted by keys and system.
+        The keys of `by`, the column of systems (if there is one), and the measures, Float64. Where no list has an item
+        of the catalogue, `Gini` and `Entropy` are null, and `ItemCoverage` is 0; `Personalisation` is null with fewer
+        than two users. Sorted by keys and system.
 
     Warns
     -----
@@ -81,8 +83,8 @@ def exposure(
     Raises
     ------
     IRError
-        For a measure of each query, a missing or empty catalogue, ids of another type than the run's, and runs that
-        `evaluate` would not take.
+        For a measure of each query, a missing or empty catalogue, or another than a kit's, ids of another type than the
+        run's, and runs that `evaluate` would not take.
 
     References
     ----------
@@ -111,12 +113,17 @@ def exposure(
 
 
 def _check_catalogue(measures: Sequence[Asked], given: Sequence[str]) -> None:
-    """Raise a `MeasureError` for a measure of a catalogue that the call lacks."""
-    lacking = [] if given else [measure.name for measure in measures if measure.figure.of_catalogue]
-    if lacking:
-        fix = Fix("Give one", Code(f"run.ir.exposure([{lacking[0]!r}], history=train)"))
-        says = f"{lacking[0]!r} needs a catalogue: {option('items')}, or the items of the {option('history')}."
-        raise MeasureError(says, fix=fix)
+    """Raise a `MeasureError` for a measure of a catalogue that the call lacks, or of another than it has."""
+    used = given[-1] if given else ""
+    for name, catalogue, needed in ((each.written, each.catalogue, each.figure.of_catalogue) for each in measures):
+        if (needed and not used) or (catalogue and used and catalogue != used):
+            says = {
+                "": f"needs a catalogue: {option('items')}, or the items of the {option('history')}.",
+                "items": f"is of all items that lists can have: those of {option('items')}.",
+                "history": f"is of the items of the {option('history')}, and does not go with {option('items')}.",
+            }
+            fix = Fix("Give that alone", Code(f"run.ir.exposure([{name!r}], {CATALOGUES[catalogue]})"))
+            raise MeasureError(f"{name!r} {says[catalogue]}", fix=fix)
 
 
 def _relation(run: CanonicalFrame, catalogue: Catalogue | None, measures: Sequence[Asked]) -> pl.LazyFrame:

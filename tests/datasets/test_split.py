@@ -165,6 +165,13 @@ WRONG = {
     "no column": ({"log": LOG.drop("time"), "at": 3}, "has no columns of times by name"),
     "two columns": ({"log": LOG.with_columns(date="time"), "at": 3}, "has 2 columns of times by name"),
     "an unknown column": ({"time": "day", "at": 3}, "log has no 'day' column"),
+    "times that are users": ({"time": "user_id", "at": 3}, "'user_id' is that of the users"),
+    "times that are items": ({"time": "item_id", "at": 3}, "'item_id' is that of the items"),
+    "no users": ({"log": LOG.drop("user_id", "stars"), "at": 3}, "it has 'item_id', 'time'. Give it one"),
+    "no users, and times that are named": (
+        {"log": LOG.drop("user_id", "stars").rename({"time": "when"}), "time": "when", "at": 3},
+        "it has 'item_id', 'when'. Give it one",
+    ),
     "times that are texts": ({"log": LOG.cast({"time": pl.String}), "at": 3}, "str.to_datetime"),
     "a null time": ({"log": LOG.with_columns(time="stars"), "at": 3}, "log has 1 row whose 'time' is null"),
     "a time that is no number": (

@@ -851,6 +851,20 @@ CASES = {
         run=POLARS(ranked(doc_id=["x", "x", "x"], query_id=["q1", "q2", "q3"])),
         train=POLARS({"user_id": ["q1", "q2"], "item_id": ["x", "c"]}),
     ),
+    "a catalogue of a kit that is another": of_value(
+        lambda run, items: ir.exposure(run, "lenskit ListGini", history=run),
+        0.5,
+        lambda code, run, items: eval(code).item(),
+        run=POLARS(ranked(doc_id=["x", "x", "x"], query_id=["q1", "q2", "q3"])),
+        items=POLARS({"item_id": ["x", "c"]}),
+    ),
+    "items that are no table": of_value(
+        lambda run, items: ir.exposure(run, "ItemCoverage", items=items),
+        0.5,
+        lambda code, run, items: ir.exposure(run, "ItemCoverage", items=eval(code)).item(),
+        run=POLARS(ranked(doc_id=["x", "x", "x"], query_id=["q1", "q2", "q3"])),
+        items=["x", "c"],
+    ),
     "a catalogue that is not given": of_value(
         lambda run, train: ir.exposure(run, "ItemCoverage"),
         0.5,

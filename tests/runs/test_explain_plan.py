@@ -80,3 +80,10 @@ def test_the_way_is_told_with_its_reason_and_taken(run, qrels, options, threshol
 def test_options_that_evaluate_refuses_are_errors():
     with pytest.raises(ir.IRError, match="bounds=True goes with measures of documents"):
         ir.explain_plan(RUN, TWO, "StRecall@2", bounds=True)
+
+
+def test_measures_of_lists_alone_need_no_judgments():
+    plan = RUN.ir.explain_plan(None, "Novelty@2", history=RUN)
+    assert str(plan).startswith("by sorting: measures of lists read no judgments")
+    with pytest.raises(ir.IRError, match="no qrels were given"):
+        RUN.ir.explain_plan(None, ["Novelty@2", "P@2"], history=RUN)

@@ -64,6 +64,10 @@ def test_a_kits_word_has_the_kits_figure(name):
     assert found.item() == pytest.approx(wanted, **EXACT)
 
 
+def test_an_entropy_that_needs_no_catalogue_is_the_kits_without_one():
+    assert RUN.ir.exposure("recommenders distributional_coverage@2").item() == pytest.approx(1.9502, **EXACT)
+
+
 @outside
 def test_replay_counts_recommended_items_of_train_alone():
     assert RUN.ir.exposure("replay Coverage@2", history=HISTORY).item() == 0.75
@@ -206,6 +210,25 @@ WRONG = {
     ),
     "an expression": (lambda: RUN.ir.exposure(ir.ndcg(k=3)), "are names, such as 'Gini@10'"),
     "a table": (lambda: RUN.ir.exposure(HISTORY), "got a table"),
+    **{
+        f"{name} of the history": (
+            lambda name=name: RUN.ir.exposure(name, history=HISTORY),
+            rf"'{name}' is of all items that lists can have: those of items.*\['{name}'\], items=items\)",
+        )
+        for name in ("lenskit ListGini@2", "recommenders distributional_coverage@2", "rectools CatalogCoverage@2")
+    },
+    "all items for RePlay's": (
+        lambda: RUN.ir.exposure("replay Coverage@2", history=HISTORY, items=ITEMS),
+        r"'replay Coverage@2' is of the items of the history, and does not go with items.*history=train\)",
+    ),
+    "ids without a column": (
+        lambda: RUN.ir.exposure("Gini@2", items=HISTORY["item_id"].to_numpy()),
+        r"got ndarray.*pl.DataFrame\({'item_id': list\(items\)}\)",
+    ),
+    "ids without a column in pandas": (
+        lambda: RUN.to_pandas().ir.exposure("Gini@2", items=HISTORY.to_pandas()["item_id"]),
+        r"(?s)got Series.*pd.DataFrame\({'item_id': list\(items\)}\)",
+    ),
     "no measure": (lambda: RUN.ir.exposure([], items=ITEMS), "at least one measure"),
     "an unknown one": (lambda: RUN.ir.exposure("Ginni@2", items=ITEMS), "Did you mean 'Gini'"),
     "one twice": (lambda: RUN.ir.exposure(["Gini@2", "gini@2"], items=ITEMS), "two measures are named 'Gini@2'"),
@@ -239,14 +262,14 @@ def test_a_wrong_call_is_told(wrong):
         call()
 
 
+@outside
 @pytest.mark.parametrize("name", ["Gini@10", "item_coverage@5", "Gini(p=0.85)@2", "lenskit ListGini@2", "Entropy"])
 def test_evaluate_names_exposure_for_a_measure_of_it(name):
     for call in (lambda: RUN.ir.evaluate(HISTORY.with_columns(relevance=1), [name]), lambda: ir.parse(name)):
         with pytest.raises(ir.IRError, match=r"is one of exposure\. Call it: run\.ir\.exposure") as error:
             call()
     code = str(error.value).partition("Call it: ")[2].removesuffix(".")
-    with pytest.warns(ir.IRWarning, match="not in the catalogue"):
-        assert eval(code, {"run": RUN, "train": HISTORY}).height == 1  # noqa: S307  # code of ours
+    assert eval(code, {"run": RUN, "train": HISTORY, "items": ITEMS}).height == 1  # noqa: S307  # code of ours
 
 
 def test_a_method_of_its_name_is_said_to_be_one_of_exposure():
