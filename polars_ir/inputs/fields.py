@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import fold
+from polars_ir.errors import DataError, fold
 from polars_ir.frames.guesses import only
 
 #: The levels of nested fields that an error lists.
@@ -77,6 +79,25 @@ def has(fields: Mapping[str, pl.DataType], mark: str) -> bool:
         return found is not None
     inner = innermost(found.dtype)
     return isinstance(found.dtype, pl.List) and has(fields_of(inner), rest)
+
+
+def of_json(texts: pl.Series, path: str) -> pl.Series:
+    """The values that texts hold as JSON; an error for texts that hold none, as those that were cut."""
+    try:
+        return texts.str.json_decode(infer_schema_length=None)
+    except pl.exceptions.ComputeError:
+        fix = "Write it as JSON, whole and with double quotes (json.dumps), or the log as JSON Lines or Parquet"
+        broken = texts.filter(~texts.map_elements(_is_json, pl.Boolean))
+        says = f"has {len(broken)} texts in {path!r} that are no JSON."
+        raise DataError(says, about="source", fix=fix, examples=f"{''.join(broken.head(1)):.80}") from None
+
+
+def _is_json(text: str) -> bool:
+    """True of a text that can be read as JSON."""
+    with suppress(ValueError):
+        json.loads(text)
+        return True
+    return False
 
 
 def paths_of(fields: Mapping[str, pl.DataType], *, deepest: int = DEEPEST) -> Iterator[str]:

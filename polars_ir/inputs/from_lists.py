@@ -55,7 +55,7 @@ class Scores(NamedTuple):
 
     def contradicts(self) -> pl.Expr:
         """An expression that is true for a list along which scores rise, or distances fall."""
-        rise = pl.col(self.column).list.diff().list
+        rise = pl.col(self.column).list.drop_nulls().list.diff().list
         return (rise.min() < 0 if self.distances else rise.max() > 0).fill_null(False)
 
     def problem(self, retrieved: str) -> str:

@@ -145,6 +145,7 @@ FORMATS = (
     LogFormat(
         "HotpotQA",
         ("supporting_facts", "context", "question"),
+        retrieved=RETRIEVED,
         relevant=("supporting_facts",),
         candidates="context",
         unpack=of_hotpotqa,
@@ -152,6 +153,7 @@ FORMATS = (
     LogFormat(
         "MuSiQue",
         ("paragraphs[].is_supporting", "paragraphs[].idx"),
+        retrieved=RETRIEVED,
         relevant=("supporting",),
         kept=pl.col("answerable").fill_null(value=True),
         unpack=of_musique,
@@ -159,12 +161,18 @@ FORMATS = (
     LogFormat(
         "LongMemEval",
         ("question_id", "answer_session_ids"),
-        retrieved=("retrieval_results.ranked_items",),
+        retrieved=("retrieval_results.ranked_items", *RETRIEVED),
         relevant=("answer_session_ids",),
         # Abstentions, whose answer is in no session.
-        kept=~pl.col("question_id").str.contains("_abs", literal=True),
+        kept=~pl.col("question_id").cast(pl.String).str.contains("_abs", literal=True),
     ),
-    LogFormat("BRIGHT", ("gold_ids", "excluded_ids"), relevant=("gold_ids",), excluded="excluded_ids"),
+    LogFormat(
+        "BRIGHT",
+        ("gold_ids", "excluded_ids"),
+        retrieved=RETRIEVED,
+        relevant=("gold_ids",),
+        excluded="excluded_ids",
+    ),
     LogFormat(
         "ragas",
         ("user_input", "retrieved_context_ids|retrieved_contexts|reference_context_ids|reference_contexts"),

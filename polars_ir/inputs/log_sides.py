@@ -11,18 +11,32 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, Fix, Setting, caller, fold, nearest, quoted
+from polars_ir.errors import (
+    SHOWN,
+    Code,
+    ColumnError,
+    DataError,
+    DtypeError,
+    Fix,
+    Setting,
+    caller,
+    fold,
+    nearest,
+    quoted,
+)
 from polars_ir.frames.guesses import DOCUMENTS as WORDS_OF_DOCUMENTS
 from polars_ir.frames.guesses import IDS as WORDS_OF_IDS
 from polars_ir.frames.guesses import lists_meant, words
-from polars_ir.frames.roles import ROLE_OF, could_be, find, is_rank
-from polars_ir.inputs.fields import Field, depth_of, field, fields_of, first_field, innermost, paths_of
+from polars_ir.frames.roles import ROLE_OF, USER, could_be, find, is_rank
+from polars_ir.inputs.fields import Field, depth_of, field, fields_of, first_field, innermost, of_json, paths_of
 from polars_ir.inputs.from_lists import DISTANCES, read_lists
 from polars_ir.inputs.log_formats import IDS, LISTS_OF_SCORES, OWN, SCORES_OF_DOCUMENTS, TEXTS, LogFormat
-from polars_ir.inputs.spans import DOCUMENTS
 
 #: The columns of lists of scores and of grades, which `tables_of` finds by these names.
 SCORES, GRADES = "scores", "grades"
+
+#: The beginning of a text that prints objects, and the most lists around an id.
+OBJECTS, DEEPEST = r"^\s*\[\s*\{", 2
 
 
 class Lists(NamedTuple):
@@ -77,16 +91,26 @@ def query_of(
     table: pl.DataFrame, format: LogFormat, named: Mapping[str, str | None]
 ) -> tuple[Field | None, Field | None]:
     """The field of the query's id, and that of its question, which may be the same."""
-    single = {name: dtype for name, dtype in table.schema.items() if not isinstance(dtype, pl.List)}
-    questions = [each for path in format.question if (each := field(single, path)) and each.dtype == pl.String]
+    single = table.select(pl.exclude(pl.List))
+    questions = [each for path in format.question if (each := field(single.schema, path)) and each.dtype == pl.String]
     question = questions[0] if questions else None
     if (path := named["query"]) is None:
-        return first_field(single, format.query) or question, question
-    if (query := field(table.schema, path)) is None:
+        # Of users last, since a user of an assistant has many questions.
+        query = _with_values(single, format.query) or question or _with_values(single, (USER,))
+    elif (query := field(table.schema, path)) is None:
         raise without_field(table, "query", named)
-    if question is not None and query.path == question.path:
+    if query is not None and not could_be("query_id", query.dtype):
+        fix = "Name a field of ids or of questions, one for each record (query)"
+        raise DtypeError.of_column("source", query.path, "ids, texts or integers", query.dtype, fix)
+    if question is not None and query is not None and query.path == question.path:
         return question, question
     return query, question
+
+
+def _with_values(table: pl.DataFrame, paths: Sequence[str]) -> Field | None:
+    """The first of some fields that is not null in all records."""
+    there = [each for path in paths if (each := field(table.schema, path))]
+    return next((each for each in there if table.select(each.value.is_not_null().any()).item()), None)
 
 
 def side_of(
@@ -95,9 +119,12 @@ def side_of(
     """One side of a log, or None where it has none."""
     given = named[role]
     paths = ((given,), ()) if given else (getattr(format, role), getattr(format, f"{role}_texts"))
-    raw, beside = (first_field(table.schema, each) for each in paths)
-    if given and raw is None:
+    if given and field(table.schema, given) is None:
         raise without_field(table, role, named)
+    raw, beside = (_with_values(table, each) for each in paths)
+    if raw is None and format.start:
+        # Spans of retrievers that found nothing.
+        raw = first_field(table.schema, paths[0])
     if raw is None:
         if beside is None:
             return None
@@ -110,9 +137,16 @@ def side_of(
 def _side(table: pl.DataFrame, found: Field, ids: str | None, *, strict: bool = False) -> Side:
     """The side that a field holds; `ids` names the field of ids within objects, which `strict` needs."""
     value, dtype = found.value, found.dtype
-    if dtype == pl.String and table.select(value.str.starts_with("[{").all() & value.count().gt(0)).item():
-        value, dtype = value.str.json_decode(DOCUMENTS), DOCUMENTS
+    if dtype == pl.String and table.select((value.str.contains(OBJECTS) | (value == "[]")).all()).item():
+        dtype = of_json(table.select(value).to_series(), found.path).dtype
+        value = value.str.json_decode(dtype)
+    elif dtype == pl.Null:
+        dtype = pl.List(pl.String())
+        value = value.cast(dtype)
     raw = Lists(value, innermost(dtype), depth_of(dtype))
+    if raw.depth > DEEPEST:
+        fix = "Keep one list around the ids of a call, or of a group"
+        raise DtypeError.of_column("source", found.path, "a list of ids, or a list of such lists", dtype, fix)
     if not isinstance(raw.dtype, pl.Struct) or not raw.depth:
         # Also of a single object, which the check of lists refuses.
         of_ids = raw.cast(pl.String) if raw.dtype == pl.Null else raw
@@ -134,9 +168,7 @@ def _used(table: pl.DataFrame, raw: Lists, fields: Mapping[str, pl.DataType], pa
         each = field(fields, path, pl.element())
         if each is None or each.dtype.is_nested() or each.dtype == pl.Null:
             continue
-        values = raw.of(each.value.is_not_null()).value
-        values = values.list.eval(pl.element().list.any()) if raw.depth > 1 else values
-        some = table.select(values.list.any().any(), objects=raw.value.list.len().sum())
+        some = table.select(_some(raw.of(each.value.is_not_null())).any(), objects=raw.value.list.len().sum())
         if some.item(0, 0) or not some.item(0, 1):
             return each
     return None
@@ -146,19 +178,23 @@ def _whole(table: pl.DataFrame, lists: Lists) -> Lists:
     """Lists of floats that are all whole as integers, which they were before a null stood beside them."""
     if not lists.dtype.is_float() or not lists.depth:
         return lists
-    broken = lists.of(pl.element() % 1 != 0).value
-    broken = broken.list.eval(pl.element().list.any()) if lists.depth > 1 else broken
-    return lists if table.select(broken.list.any().any()).item() else lists.cast(pl.Int64)
+    return lists if _any(table, lists.of(pl.element() % 1 != 0)) else lists.cast(pl.Int64)
 
 
 def by_text(table: pl.DataFrame, sides: Sequence[Side]) -> bool:
-    """True where texts stand for ids: where a side has no others, or where lists of plain texts hold blanks."""
+    """True where texts stand for ids: where a side lacks ids, or where lists of plain texts hold blanks."""
+    have_texts = all(side.texts or side.plain for side in sides)
     if all(side.ids for side in sides):
-        if not all(side.plain for side in sides) or len(sides) == 1:
-            return False
+        if have_texts and any(_lacking(table, side.ids, side.texts).height for side in sides):
+            return True
+        bare = [side for side in sides if side.plain and not side.texts]
         blank = pl.element().str.contains(" ", literal=True)
-        return any(_any(table, side.raw.of(blank)) for side in sides)
-    if all(side.texts or side.plain for side in sides):
+        if len(sides) == 1 or not any(_any(table, side.raw.of(blank)) for side in bare):
+            return False
+        return len(bare) == len(sides) or _are_texts(
+            table, bare[0], next(side for side in sides if side is not bare[0])
+        )
+    if have_texts:
         return True
     lacks = next(side for side in sides if not side.ids)
     has = "texts alone" if lacks.texts else "neither ids nor texts"
@@ -167,10 +203,74 @@ def by_text(table: pl.DataFrame, sides: Sequence[Side]) -> bool:
     raise _without_ids(lacks.path, None, fields, f"has {has} in {lacks.path!r}{others}")
 
 
+def _are_texts(table: pl.DataFrame, bare: Side, other: Side) -> bool:
+    """True where plain texts that hold blanks are the texts of documents of the other side, and none is an id of one.
+
+    An error where they are neither, or both.
+    """
+    ids, values = _values(table, other.ids or other.raw), _values(table, bare.raw)
+    is_id = pl.element().cast(pl.String).is_in(ids.implode())
+    values = values.filter(values.str.contains(" ", literal=True))
+    if values.is_in(ids.implode()).any():
+        return False
+    if ids.str.contains(" ", literal=True).any():
+        # Titles, unless one of the values is a text.
+        ours, theirs = (
+            pl.select(normalised(pl.lit(each))).to_series() for each in (values, _values(table, other.texts))
+        )
+        if not ours.is_in(theirs.implode()).any():
+            return False
+    if other.texts is None:
+        raise _without_ids(bare.path, None, {}, f"has texts in {bare.path!r}, and ids alone in {other.path!r}")
+    mixed = table.filter(_some(bare.raw.of(is_id)))
+    if mixed.height:
+        problem = f"whose {bare.path!r} holds ids, where others hold texts"
+        fix = f"Write ids in all records, as {other.path!r} has them"
+        raise DataError.rows(
+            "source", problem, fix, mixed.height, mixed.select(bare.raw.value.alias(bare.path)).head(SHOWN)
+        )
+    return True
+
+
+def check_complete(table: pl.DataFrame, sides: Sequence[Side], queries: pl.Expr, *, on_texts: bool) -> None:
+    """Raise an error for records that lack what is compared, ids or texts, and have the other."""
+    for side in sides:
+        compared, other = (side.texts, side.ids) if on_texts else (side.ids, side.texts)
+        lacking = _lacking(table, compared, other)
+        if lacking.height:
+            has, lacks = ("ids", "texts") if on_texts else ("texts", "ids")
+            problem = f"without {lacks} of the documents in {side.path!r}, whose {has} are there"
+            fix = "Log ids of both sides in all records, or texts of both"
+            raise DataError.rows("source", problem, fix, lacking.height, lacking.select(queries).head(SHOWN))
+
+
+def _lacking(table: pl.DataFrame, compared: Lists | None, other: Lists | None) -> pl.DataFrame:
+    """The records that lack what is compared, ids or texts, and have the other."""
+    if compared is None or other is None:
+        return table.clear()
+    lacks, has = (each.value.list.len().fill_null(0) if each.depth else pl.lit(0) for each in (compared, other))
+    return table.filter((lacks == 0) & (has > 0))
+
+
+def _values(table: pl.DataFrame, lists: Lists | None) -> pl.Series:
+    """The values of lists, as texts."""
+    if lists is None:
+        return pl.Series(dtype=pl.String)
+    values = table.select(lists.value).to_series()
+    for _ in range(lists.depth):
+        values = values.explode()
+    return values.drop_nulls().cast(pl.String)
+
+
 def _any(table: pl.DataFrame, lists: Lists) -> bool:
     """True where a value of some lists is true."""
+    return bool(table.select(_some(lists).any()).item())
+
+
+def _some(lists: Lists) -> pl.Expr:
+    """True for lists of which a value is true."""
     value = lists.value.list.eval(pl.element().list.any()) if lists.depth > 1 else lists.value
-    return bool(table.select(value.list.any().any()).item())
+    return value.list.any()
 
 
 def ids_alike(sides: Sequence[Side], *, on_texts: bool) -> list[pl.Expr]:
@@ -191,17 +291,28 @@ def scores_of(table: pl.DataFrame, found: Side | None, scores: str | Literal[Fal
     named = () if scores is None else (scores, *DISTANCES) if is_distance else (scores,)
     inner = fields_of(found.raw.dtype)
     paths = (*named, *(SCORES_OF_DOCUMENTS if scores is None or is_distance else ()))
-    if (score := first_field(inner, paths, pl.element())) and score.dtype.is_numeric():
-        return {SCORES: found.raw.of(score.value).value}
+    if score := first_field(inner, paths, pl.element()):
+        numbers = _numbers(found.raw.of(score.value, score.dtype))
+        if numbers is not None:
+            return {SCORES: numbers}
     paths = (*named, *(LISTS_OF_SCORES if scores is None or is_distance else ()))
-    lists = first_field(table.schema, paths)
-    if lists is not None and innermost(lists.dtype).is_numeric() and depth_of(lists.dtype) == max(found.raw.depth, 1):
-        return {SCORES: lists.value}
+    beside = first_field(table.schema, paths)
+    if beside is not None and depth_of(beside.dtype) == max(found.raw.depth, 1):
+        numbers = _numbers(Lists(beside.value, innermost(beside.dtype), depth_of(beside.dtype)))
+        if numbers is not None:
+            return {SCORES: numbers}
     if scores is None:
         return {}
     known = [*table.columns, *(f"{found.path}[].{each}" for each in paths_of(inner))]
     says = f"has no scores {scores!r}, neither beside {found.path!r} nor in it; it has {quoted(known)}."
     raise ColumnError(says, about="source", near=nearest(scores, [*table.columns, *inner]))
+
+
+def _numbers(lists: Lists) -> pl.Expr | None:
+    """The lists of numbers, also of texts of them; None for others."""
+    if lists.dtype == pl.String:
+        return lists.of(pl.element().cast(pl.Float64, strict=False)).value
+    return lists.value if lists.dtype.is_numeric() else None
 
 
 def grades_of(table: pl.DataFrame, gold: Side) -> dict[str, pl.Expr]:

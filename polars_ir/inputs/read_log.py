@@ -12,9 +12,10 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import SHOWN, Code, DataError, Fix, IRError, Setting, fold, warn, with_names
+from polars_ir.errors import SHOWN, Code, DataError, DtypeError, Fix, IRError, Setting, fold, warn, with_names
 from polars_ir.files.tables import read_records
 from polars_ir.frames.kinds import give_back, to_polars
+from polars_ir.frames.roles import could_be
 from polars_ir.inputs.fields import Field, field, first_field
 from polars_ir.inputs.from_lists import DISTANCES, may_distinguish, tables_of
 from polars_ir.inputs.log_formats import LogFormat, recognised
@@ -22,6 +23,7 @@ from polars_ir.inputs.log_sides import (
     SCORES,
     Side,
     by_text,
+    check_complete,
     documents_of,
     grades_of,
     ids_alike,
@@ -164,7 +166,9 @@ def _log(
         raise unrecognised(table, named)
     sides = [side for side in (found, gold) if side]
     on_texts = by_text(table, sides)
+    check_complete(table, sides, query.value.alias(query.path), on_texts=on_texts)
     table, keys = _ranked(table, format, named, query, question, found)
+    _check_values(table, query, *(side.raw.value.alias(side.path) for side in sides))
     names = {"query": query.path}
     names |= {role: side.path if side else LACKING[role] for role, side in zip(LACKING, (found, gold), strict=True)}
     columns = dict.fromkeys(names.values(), pl.lit(None, pl.List(pl.String)))
@@ -174,18 +178,22 @@ def _log(
         *keys, **columns, **scores_of(table, found, scores), **({} if gold is None else grades_of(table, gold))
     )
     if found and found.raw.depth > 1:
-        lists, keys = _calls(lists, [found.path, *(name for name in (SCORES,) if name in lists.columns)]), [*keys, STEP]
+        nested = [found.path, *(name for name in (SCORES,) if name in lists.columns)]
+        lists, keys = _calls(lists, nested, [query.path, *keys]), list(dict.fromkeys([*keys, STEP]))
     run, qrels = _tables(lists, names, scores=scores, duplicates=duplicates, keys=keys)
-    if found and (excluded := field(table.schema, format.excluded)):
+    excluded = field(table.schema, format.excluded)
+    if found and excluded and isinstance(excluded.dtype, pl.List):
         left_out = table.select(query_id=columns[query.path], doc_id=excluded.value).explode("doc_id")
+        left_out = left_out.cast({"doc_id": run.schema["doc_id"]}, strict=False)
         run = run.join(left_out, on=["query_id", "doc_id"], how="anti", maintain_order="left")
     if on_texts and found and gold:
         _tell_share(run, qrels)
     documents = documents_of(table, format, sides, on_texts=on_texts, dtype=run.schema["doc_id"])
-    queries = _queries(table, format, columns[query.path], question, [query.path, *(side.path for side in sides)])
+    taken = [query.path, *keys, *(side.path for side in sides)]
+    queries = _queries(table, format, columns[query.path], question, taken)
     log = Log(run if found else None, qrels if gold else None, queries, documents)
-    taken = ", ".join(f"{role} {name!r}" for role, name in names.items() if name not in LACKING.values())
-    return log, f"{format.name}: {taken}{', compared as texts' * on_texts}"
+    told = ", ".join(f"{role} {name!r}" for role, name in names.items() if name not in LACKING.values())
+    return log, f"{format.name}: {told}{', compared as texts' * on_texts}"
 
 
 def _ranked(
@@ -201,44 +209,100 @@ def _ranked(
         kept = format.kept
     else:
         kept = pl.lit(value=True)
+    step = None if named["step"] is None else field(table.schema, named["step"])
+    if named["step"] is not None and step is None:
+        raise without_field(table, "step", named)
     if found and format.start:
-        of_call = found.raw.value.is_not_null()
-        if kind := first_field(table.schema, SPAN_KINDS):
-            of_call |= (kind.value == "RETRIEVER").fill_null(value=False)
-        start = first_field(table.schema, format.start)
-        if start is not None:
-            # Of one time zone, a text with fractions of a second sorts behind one without.
-            at = start.value.str.replace("Z$", "+00:00") if start.dtype == pl.String else start.value
-            table = table.sort(at, maintain_order=True)
-        if question is not None:
-            asked = question.value.drop_nulls().first().over(query.value)
-            table = table.with_columns(asked.alias(ASKED))
-        table = table.filter(kept & of_call)
-        return table.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over(query.value).alias(STEP)), [STEP]
+        return _of_spans(table, format, kept, query, question, found, step)
     table = table.filter(kept)
-    if named["step"] is not None:
-        step = field(table.schema, named["step"])
-        if step is None:
-            raise without_field(table, "step", named)
-        return table.with_columns(step.value.alias(STEP)), [STEP]
+    if step is not None:
+        at = _times(table, step)
+        if at is None:
+            fix = "Number the calls of a query in their order, or write times in ISO 8601"
+            raise DtypeError.of_column("source", step.path, "integers or times", step.dtype, fix)
+        _check_values(table, step, query.value.alias(query.path))
+        return table.with_columns(at.alias(STEP)), [STEP]
     if not table.select(query.value.is_duplicated().any()).item():
         return table, []
     keys = [name for name, dtype in table.schema.items() if name != query.path and _is_of_systems(name, dtype)]
     again = table.filter(pl.struct(query.value, *keys).is_duplicated())
     if again.height:
-        orders = [name for name, dtype in table.schema.items() if dtype.is_integer() or dtype.is_temporal()]
-        steps = [
-            name
-            for name in orders
-            if again.select(
-                pl.struct(query.value.alias("id"), pl.col(name).alias("at"), *keys).is_unique().all()
-            ).item()
-        ]
-        words = "If they are its calls, name the field of their numbers or times"
-        fix = Fix(words, Setting("step", steps[0] if steps else STEP))
         shown = again.select(query.value.alias(query.path), *keys).head(SHOWN)
-        raise DataError.rows("source", f"with the {query.path!r} of another one", fix, again.height, shown)
+        advice = _distinguishing(again, query, question, keys)
+        raise DataError.rows("source", f"with the {query.path!r} of another one", advice, again.height, shown)
     return table, keys
+
+
+def _of_spans(
+    table: pl.DataFrame,
+    format: LogFormat,
+    kept: pl.Expr,
+    query: Field,
+    question: Field | None,
+    found: Side,
+    step: Field | None,
+) -> tuple[pl.DataFrame, list[str]]:
+    """The spans of retrievers, which are calls of their trace, numbered by start."""
+    of_call = found.raw.value.is_not_null()
+    if kind := first_field(table.schema, SPAN_KINDS):
+        of_call |= (kind.value == "RETRIEVER").fill_null(value=False)
+    start = step or first_field(table.schema, format.start)
+    if start is not None:
+        at = _times(table, start)
+        table = table.sort(start.value if at is None else at, maintain_order=True)
+    if question is not None:
+        asked = question.value.drop_nulls().first().over(query.value)
+        table = table.with_columns(asked.alias(ASKED))
+    table = table.filter(kept & of_call)
+    return table.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over(query.value).alias(STEP)), [STEP]
+
+
+def _check_values(table: pl.DataFrame, of: Field, *shown: pl.Expr) -> None:
+    """Raise an error for records without a value of a field."""
+    lacking = table.filter(of.value.is_null())
+    if lacking.height:
+        fix = "Give each record one, or name a field that all have"
+        raise DataError.rows("source", f"without {of.path!r}", fix, lacking.height, lacking.select(shown).head(SHOWN))
+
+
+def _times(table: pl.DataFrame, at: Field) -> pl.Expr | None:
+    """The numbers or times of calls, those in ISO 8601 as times in UTC; None for other values."""
+    if at.dtype != pl.String:
+        return at.value if at.dtype.is_integer() or at.dtype.is_temporal() else None
+    text = (
+        at.value.str.replace(r"^(\d{4}-\d\d-\d\d)$", "${1}T00:00:00").str.replace(" ", "T").str.replace("Z$", "+00:00")
+    )
+    text = pl.when(text.str.contains(r"[+-]\d\d:?\d\d$")).then(text).otherwise(text + "+00:00")
+    times = text.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%z", time_unit="ns", strict=False).dt.replace_time_zone(None)
+    for each in (at.value.cast(pl.Int64, strict=False), times):
+        if table.select((each.is_null() == at.value.is_null()).all()).item():
+            return each
+    return None
+
+
+def _distinguishing(again: pl.DataFrame, query: Field, question: Field | None, keys: Sequence[str]) -> Fix | str:
+    """Advice on records with the query of another: the field of their calls, or that of systems."""
+    taken = [query.path, *keys, *([question.path] if question else [])]
+    spare = [
+        Field(name, pl.col(name), dtype)
+        for name, dtype in again.schema.items()
+        if name not in taken and (could_be("run", dtype) or dtype.is_temporal())
+    ]
+    ids = [query.value.alias("id"), *map(pl.col, keys)]
+    apart = [
+        each
+        for each in spare
+        if again.select(
+            pl.struct(*ids, each.value.alias("at")).is_unique().all() & each.value.is_not_null().all()
+        ).item()
+    ]
+    steps = [each.path for each in apart if _times(again, each) is not None]
+    most = max(2, again.select(query.value.n_unique()).item())
+    systems = [each.path for each in apart if each.path not in steps and again[each.path].n_unique() <= most]
+    rename = f"If {systems[0]!r} names the system, rename it to 'run'; if" if systems else "If"
+    if steps:
+        return Fix(f"{rename} they are its calls, name the field of their numbers or times", Setting("step", steps[0]))
+    return f"{rename} they are its calls, add a field of their numbers or times, and name it (step)"
 
 
 def _is_of_systems(name: str, dtype: pl.DataType) -> bool:
@@ -248,10 +312,12 @@ def _is_of_systems(name: str, dtype: pl.DataType) -> bool:
     )
 
 
-def _calls(lists: pl.DataFrame, nested: Sequence[str]) -> pl.DataFrame:
-    """A row for each of the lists in lists, numbered from 1; one for a query without any."""
-    numbered = lists.with_columns(pl.int_ranges(1, pl.col(nested[0]).list.len() + 1, dtype=pl.Int64).alias(STEP))
-    return numbered.explode(*nested, STEP, empty_as_null=True).with_columns(pl.col(STEP).fill_null(1))
+def _calls(lists: pl.DataFrame, nested: Sequence[str], keys: Sequence[str]) -> pl.DataFrame:
+    """A row for each of the lists in lists, numbered from 1 in the order of steps; one for a query without any."""
+    calls = lists.sort(STEP, maintain_order=True) if STEP in keys else lists
+    calls = calls.explode(*nested, empty_as_null=True)
+    of_a_query = [name for name in keys if name != STEP]
+    return calls.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over(of_a_query).alias(STEP))
 
 
 def _tables(
@@ -282,8 +348,8 @@ def _tell_share(run: pl.DataFrame, qrels: pl.DataFrame) -> None:
     relevant = qrels.drop_nulls("doc_id")
     met = relevant.join(run, on=["query_id", "doc_id"], how="semi").height
     warn(
-        f"has no ids, so that texts stand for them: {met:,} of {relevant.height:,} relevant texts were retrieved (they "
-        "are equal in NFC, trimmed, with one blank for white space).",
+        f"has not all ids on both sides, so that texts stand for them: {met:,} of {relevant.height:,} relevant texts "
+        "were retrieved (they are equal in NFC, trimmed, with one blank for white space).",
         about="source",
     )
 
@@ -296,7 +362,7 @@ def _queries(
     leave_out = {*taken, *texts, *([question.path] if question else []), "query_id", STEP, ASKED}
     # Other values of spans are of the call.
     others = [] if format.start else [name for name in table.columns if name not in leave_out]
-    others = [name for name in others if not table.schema[name].is_nested() and table.schema[name] != pl.Null]
+    others = [name for name in others if not table.schema[name].is_nested() and table[name].count()]
     if not texts and not others:
         return None
     rows = table.select(pl.col(others), query_id=id, **texts).select("query_id", *texts, *others)

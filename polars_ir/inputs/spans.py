@@ -6,7 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.inputs.fields import fields_of
+from polars_ir.errors import DataError, DtypeError
+from polars_ir.inputs.fields import fields_of, has, innermost, of_json
 
 #: The attributes of a document whose numbered keys are read, as `retrieval.documents.0.document.id`.
 NUMBERED = r"^retrieval\.documents\.(\d+)\.document\.(id|score|content)$"
@@ -32,23 +33,54 @@ DOCUMENTS = pl.List(pl.Struct({"id": pl.String, "score": pl.Float64, "content": 
 
 def of_otlp(table: pl.DataFrame) -> pl.DataFrame:
     """OTLP as JSON: a row for each span, with the attributes that tell of retrieval."""
-    spans = table.select("resourceSpans").explode("resourceSpans").unnest("resourceSpans").select("scopeSpans")
-    spans = spans.explode("scopeSpans").unnest("scopeSpans").select("spans").explode("spans").unnest("spans")
-    spans = spans.with_row_index("span")
-    attributes = spans.select("span", "attributes").explode("attributes").unnest("attributes")
-    rows = attributes.select("span", "key", "value", text=_text(attributes.schema["value"]))
+    scopes = _objects(_objects(table, "resourceSpans", "scopeSpans"), "scopeSpans", "spans")
+    spans = _objects(scopes, "spans", "traceId", "startTimeUnixNano", "attributes").with_row_index("span")
+    if spans.is_empty():
+        raise DataError("has no spans.", about="source", fix="Export the spans of retrievers")
+    attributes = _objects(spans, "attributes", "key", "value").cast({"key": pl.String})
+    rows = attributes.with_columns(text=_text(attributes.schema["value"]))
     place, name = (pl.col("key").str.extract(NUMBERED, group) for group in (1, 2))
     found = [rows.select("span", "text", place=place.cast(pl.Int64), name=name).drop_nulls("place")]
-    if "arrayValue" in fields_of(attributes.schema["value"]):
+    if has(attributes.schema, "value.arrayValue.values[].kvlistValue.values[].key"):
         found.append(_of_arrays(rows.filter(pl.col("key") == WHOLE[1])))
     whole = [pl.col("text").filter(pl.col("key") == name).first().alias(name) for name in (*QUESTIONS, KIND, WHOLE[1])]
-    of_spans = rows.group_by("span").agg(whole).with_columns(pl.col(WHOLE[1]).str.json_decode(DOCUMENTS))
+    of_spans = rows.group_by("span").agg(whole)
+    of_spans = of_spans.with_columns(_of_texts(of_spans[WHOLE[1]]))
     documents = documents_of(pl.concat(found, how="diagonal_relaxed"))
-    joined = spans.select("span", trace_id="traceId", start_time=pl.col("startTimeUnixNano").cast(pl.Int64))
+    joined = spans.select(
+        "span", trace_id="traceId", start_time=pl.col("startTimeUnixNano").cast(pl.Int64, strict=False)
+    )
     joined = joined.join(of_spans, on="span", how="left").join(documents, on="span", how="left")
     both = pl.coalesce("documents", WHOLE[1]).alias(WHOLE[0])
     inner = pl.struct(pl.coalesce(QUESTIONS).alias(QUESTIONS[1]), KIND, both).alias("attributes")
     return joined.sort("span").select("trace_id", "start_time", inner)
+
+
+def _objects(rows: pl.DataFrame, name: str, *fields: str) -> pl.DataFrame:
+    """The objects in the lists of a column, a row each, with these fields, of which some may be in none of them."""
+    each = rows.explode(name) if isinstance(rows.schema[name], pl.List) else rows
+    each = each.drop_nulls(name)
+    known = fields_of(each.schema[name])
+    values = {field: pl.col(name).struct.field(field) if field in known else pl.lit(None) for field in fields}
+    return each.with_columns(**values).select(*(other for other in rows.columns if other == "span"), *fields)
+
+
+def _of_texts(texts: pl.Series) -> pl.Series:
+    """The lists of documents that texts hold as JSON."""
+    if not texts.count():
+        return pl.Series(texts.name, [None] * len(texts), DOCUMENTS)
+    documents = of_json(texts, texts.name)
+    known = fields_of(innermost(documents.dtype))
+    if not known or not isinstance(documents.dtype, pl.List):
+        fix = "Export each document as an object with its id"
+        raise DtypeError.of_column("source", texts.name, "a list of objects", documents.dtype, fix)
+    values = [
+        (pl.element().struct.field(name) if name in known and not known[name].is_nested() else pl.lit(None))
+        .cast(dtype, strict=False)
+        .alias(name)
+        for name, dtype in fields_of(innermost(DOCUMENTS)).items()
+    ]
+    return documents.to_frame().select(pl.first().list.eval(pl.struct(values))).to_series()
 
 
 def _text(dtype: pl.DataType) -> pl.Expr:
@@ -84,6 +116,6 @@ def of_numbered_attributes(table: pl.DataFrame) -> pl.DataFrame:
 def documents_of(rows: pl.DataFrame) -> pl.DataFrame:
     """A list of documents for each span, of rows with a field of one each, in the order of their places."""
     of_name = [pl.col("text").filter(pl.col("name") == name).first().alias(name) for name in ("id", "score", "content")]
-    each = rows.group_by("span", "place").agg(of_name).with_columns(pl.col("score").cast(pl.Float64))
+    each = rows.group_by("span", "place").agg(of_name).with_columns(pl.col("score").cast(pl.Float64, strict=False))
     each = each.sort("span", "place")
     return each.group_by("span", maintain_order=True).agg(documents=pl.struct("id", "score", "content"))

@@ -302,6 +302,72 @@ def test_documents_that_bright_excludes_leave_the_run(write):
     assert ir.read_log(write([record]), retrieved="mine").run["doc_id"].to_list() == ["d"]
 
 
+# Ids, texts and times that do not agree.
+
+SAT = {"question": "q", "retrieved": [{"id": "c1", "text": "The cat sat"}], "relevant": ["The  cat sat"]}
+TITLED = {"question": "q", "retrieved": [{"id": "A title", "text": "t"}], "relevant": ["A title"]}
+RAGAS = {
+    "user_input": "q", "retrieved_context_ids": ["d"], "reference_context_ids": ["e"],
+    "retrieved_contexts": ["T"], "reference_contexts": ["T"],
+}  # fmt: skip
+NO_IDS = {name: None if name.endswith("ids") else value for name, value in RAGAS.items()} | {"user_input": "r"}
+NO_FIELDS = {name: value for name, value in NO_IDS.items() if value is not None}
+
+BY_TEXT = {
+    "texts beside objects": [SAT],
+    "groups of texts": [{**SAT, "relevant": [["The cat sat"], ["Another"]]}],
+    "texts beside whole numbers": [{**SAT, "retrieved": [{"id": 7, "text": "The cat sat"}]}],
+    "texts beside titles": [SAT, {**SAT, "question": "r", "retrieved": [{"id": "A title", "text": "The cat sat"}]}],
+    "ids of some records": [RAGAS, NO_FIELDS],
+    "ids that are null": [NO_IDS],
+    "ids that are empty": [{**RAGAS, "retrieved_context_ids": [], "reference_context_ids": []}],
+}
+
+
+@pytest.mark.parametrize("records", BY_TEXT.values(), ids=BY_TEXT)
+def test_documents_are_compared_by_texts_where_a_side_lacks_ids(write, records):
+    with pytest.warns(ir.IRWarning, match="texts stand for them"):
+        log = ir.read_log(write(records))
+    assert ir.evaluate(log.run, log.qrels, "RR")["RR"].to_list() == [1.0] * len(records)
+
+
+def test_ids_may_hold_blanks_beside_objects(write):
+    log = ir.read_log(write([TITLED, {**TITLED, "question": "r", "relevant": ["Other"]}]))
+    assert log.run["doc_id"].to_list() == ["A title"] * 2
+    assert ir.evaluate(log.run, log.qrels, "RR")["RR"].to_list() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("side", ["run", "qrels"])
+def test_a_column_without_a_value_is_no_side(write, side):
+    lacking = {"run": "retrieved", "qrels": "relevant"}[side]
+    record = {"query_id": 1, "retrieved": ["a"], "relevant": ["a"]} | {lacking: None}
+    for source in (write([record]), pd.DataFrame([record])):
+        log = ir.read_log(source)
+        assert getattr(log, side) is None
+        assert log.queries is None
+
+
+#: Times of two calls of which the second is earlier: by zone, by fraction, and by value.
+TIMES = [
+    ("2026-01-01T09:00:00+00:00", "2026-01-01T10:00:00+02:00"),
+    ("2026-01-01 09:00:00.5", "2026-01-01T09:00:00Z"),
+    ("2026-01-02", "2026-01-01"),
+    ("10", "9"),
+    (10, 9),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), TIMES)
+def test_calls_are_in_the_order_of_their_times(write, first, second):
+    spans = [
+        {**span("t", "", [{"document.id": id}], "q"), "start_time": at} for at, id in ((first, "b"), (second, "a"))
+    ]
+    calls = [{"id": "t", "timestamp": at, "retrieved": [id]} for at, id in ((first, "b"), (second, "a"))]
+    for records, step in ((spans, None), (calls, "timestamp")):
+        run = ir.read_log(write(records), step=step).run
+        assert ir.merge_calls(run)["doc_id"].to_list() == ["a", "b"]
+
+
 # What is refused, or told.
 
 REFUSED = {
@@ -324,6 +390,23 @@ REFUSED = {
     "an empty group": ([{"id": 1, "retrieved": ["a"], "relevant": [["a"], []]}], {}, "a group without a document"),
     "an object of scores": ([{"id": 1, "retrieved": {"a": 0.5}, "relevant": ["a"]}], {}, "must be a list"),
     "a query twice": ([{"id": 1, "turn": n, "retrieved": ["a"]} for n in (1, 2)], {}, "step='turn'"),
+    "a query at two times": ([{"id": 1, "at": at, "retrieved": ["a"]} for at in TIMES[0]], {}, "step='at'"),
+    "a query of two systems": (
+        [{"id": 1, "model": name, "retrieved": ["a"]} for name in "ab"],
+        {},
+        "If 'model' names the system, rename it to 'run'; if they are its calls, add a field",
+    ),
+    "a query twice without more": ([{"id": 1, "retrieved": ["a"]}] * 2, {}, "If they are its calls, add a field"),
+    "a step in words": ([{"id": 1, "at": "then", "retrieved": ["a"]}], {"step": "at"}, "write times in ISO 8601"),
+    "no step": ([{"id": 1, "at": at, "retrieved": ["a"]} for at in (1, None)], {"step": "at"}, "1 row without 'at'"),
+    "an unknown step of spans": ([span("t", "01", [{"document.id": "a"}], "q")], {"step": "at"}, "'at' (step)"),
+    "texts beside bare ids": ([{**SAT, "retrieved": [{"id": "c1"}]}], {}, "ids alone in 'retrieved'"),
+    "ids among texts": ([SAT, {**SAT, "question": "r", "relevant": ["c1"]}], {}, "1 row whose 'relevant' holds ids"),
+    "ids of one, texts of another": (
+        [{name: value for name, value in RAGAS.items() if "contexts" not in name}, NO_IDS],
+        {},
+        "1 row without texts of the documents in 'retrieved_context_ids'",
+    ),
     "scores that rise": (
         [{"id": 1, "retrieved": [{"id": "a", "score": 1}, {"id": "b", "score": 2}]}],
         {},
