@@ -176,16 +176,18 @@ def queries_of(options: argparse.Namespace, wanted: Sequence[str]) -> pl.DataFra
     """The table of query attributes behind an option."""
     queries = table_of(options.queries, **limits_of(options))
     required("queries", "query_id", queries.columns)
-    check_columns(queries, wanted)
+    check_columns(queries, wanted, of_logs=False)
     return queries
 
 
-def check_columns(queries: pl.DataFrame, wanted: Sequence[str]) -> None:
+def check_columns(queries: pl.DataFrame, wanted: Sequence[str], *, of_logs: bool) -> None:
     """Raise a `ColumnError` for a column that an option names and that queries do not have."""
     for name in wanted:
         if name not in queries.columns:
-            says = f"has no column {name!r}; it has {quoted(queries.columns)}."
-            raise ColumnError(says, about="queries", near=nearest(name, queries.columns))
+            have, they = ("the queries of logs have", "they have") if of_logs else ("has", "it has")
+            says = f"{have} no column {name!r}; {they} {quoted(queries.columns)}."
+            about = "" if of_logs else "queries"
+            raise ColumnError(says, about=about, near=nearest(name, queries.columns))
 
 
 def slices_of(
@@ -198,7 +200,7 @@ def slices_of(
     columns = [named] if isinstance(named, str) else named
     if options.queries is None and of_logs is not None:
         queries = of_logs
-        check_columns(queries, columns)
+        check_columns(queries, columns, of_logs=True)
     else:
         queries = queries_of(options, columns)
     per_query, queries = alike(per_query, queries)

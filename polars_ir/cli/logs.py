@@ -13,8 +13,8 @@ import polars as pl
 
 from polars_ir.cli.arguments import OF_LOGS
 from polars_ir.cli.inputs import alike, check_columns, limits_of
-from polars_ir.errors import DataError, OptionError
-from polars_ir.files.finding.copies import as_file, shown_name
+from polars_ir.errors import DataError, FileError, OptionError
+from polars_ir.files.finding.copies import STDIN, as_file, shown_name
 from polars_ir.files.finding.sources import by_extension, resolve
 from polars_ir.files.formats.columnar import IPC, PARQUET
 from polars_ir.files.formats.json import JSON
@@ -39,12 +39,18 @@ NAMED = 5
 def logs_of(files: Sequence[str], options: argparse.Namespace, *, alone: bool = False) -> dict[str, Log]:
     """The logs among some files, each told on stderr; `alone` is a file that can be nothing else."""
     named = {name: value for name in OF_LOGS if (value := getattr(options, name)) is not None}
-    found = [file for file in files if options.format is None and (named or is_log(file, options))]
+    known = named or (alone and [*files] == [STDIN])
+    found = [file for file in files if options.format is None and (known or is_log(file, options))]
     if named and not files:
         raise OptionError(f"--{next(iter(named))} is of logs; name one.")
     if alone and not found:
         raise OptionError(f"{options.command} needs judgments, too: --qrels FILE; a log has its own.")
-    return {file: _log_of(file, options) for file in found}
+    try:
+        return {file: _log_of(file, options) for file in found}
+    except FileError as error:
+        if not alone or found != [STDIN]:
+            raise
+        raise OptionError(f"{error} If it is a run, give judgments, too: --qrels FILE.") from None
 
 
 def is_log(name: str, options: argparse.Namespace) -> bool:
@@ -161,10 +167,10 @@ def texts_of(logs: Mapping[str, Log], name: str, id: str) -> pl.DataFrame | None
     return rows.unique(id, keep="first", maintain_order=True)
 
 
-def sliced_by(names: Sequence[str], queries: pl.DataFrame | None) -> pl.DataFrame:
+def sliced_by(names: Sequence[str], queries: pl.DataFrame | None, *, of_logs: bool) -> pl.DataFrame:
     """The columns of queries that slices are made by."""
     if queries is None:
         raise OptionError("--slice names columns of queries: those of logs, or of a table, --queries FILE.")
     query = find("queries", "query_id", queries.columns)
-    check_columns(queries, names)
+    check_columns(queries, names, of_logs=of_logs)
     return queries.select(pl.col(str(query)).alias("query_id"), *names)

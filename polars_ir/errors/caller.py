@@ -191,6 +191,8 @@ class Caller(NamedTuple):
         """The code of an advice, as typed here; None where no code can be typed."""
         if not isinstance(fix.code, Code) or self.kind == "shell":
             return None
+        if fix.code.polars.startswith("frame.") and self.name("frame") != "frame":
+            return None  # of a file
         own = {"pandas": fix.code.pandas, "spark": fix.code.spark}.get(self.kind)
         if own is None and self.kind == "spark" and OF_POLARS.search(fix.code.polars):
             return None

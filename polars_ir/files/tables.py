@@ -34,6 +34,8 @@ def read_one_table(source: Source, *, remote: bool = True, max_ratio: float | No
 def read_records(source: Source, *, remote: bool = True, max_ratio: float | None = MAX_RATIO) -> pl.DataFrame:
     """Records with lists and objects: any table, JSON, and JSON lines whose lists are of several types."""
     file, format = _one_file(source, remote=remote, max_ratio=max_ratio)
+    if format is None and isinstance(file, Path) and not file.suffix:
+        format = JSON  # standard input, or a pipe
     if format is None or not (format.writer.table or format is JSON):
         known = ", ".join((*TABLES, *JSON.extensions))
         raise FileError.of_file(file, f"unknown ending; logs are read from {known}.")

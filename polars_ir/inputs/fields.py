@@ -86,9 +86,9 @@ def of_json(texts: pl.Series, path: str) -> pl.Series:
     try:
         return texts.str.json_decode(infer_schema_length=None)
     except pl.exceptions.ComputeError:
-        fix = "Write it as JSON, whole and with double quotes (json.dumps), or the log as JSON Lines or Parquet"
+        fix = "Write them as JSON, whole and with double quotes (json.dumps), or the log as JSON Lines or Parquet"
         broken = texts.filter(~texts.map_elements(_is_json, pl.Boolean))
-        says = f"has {len(broken)} texts in {path!r} that are no JSON."
+        says = f"has texts in {path!r} that are no JSON, {len(broken):,} of {texts.count():,}."
         raise DataError(says, about="source", fix=fix, examples=f"{''.join(broken.head(1)):.80}") from None
 
 

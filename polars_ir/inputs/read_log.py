@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import SHOWN, Code, DataError, DtypeError, Fix, IRError, Setting, fold, warn, with_names
+from polars_ir.errors import SHOWN, Code, DataError, DtypeError, Fix, IRError, Setting, caller, fold, warn, with_names
 from polars_ir.files.tables import read_records
 from polars_ir.frames.kinds import give_back, to_polars
 from polars_ir.frames.roles import could_be
@@ -87,7 +87,8 @@ def read_log(
     source
         JSON Lines, JSON, Parquet, Arrow IPC, CSV or TSV, or a frame (Polars, pandas, Arrow); a LazyFrame is collected.
     query
-        Field of the query's id; by default an id field, and else the question. All names may be paths: `inputs.query`.
+        Field of the query's id; by default an id field, else the question, else `user_id`. All names may be paths:
+        `inputs.query`.
     retrieved
         Field of the retrieved documents, best first: a list of ids or of objects. A list of lists is calls.
     relevant
@@ -98,7 +99,7 @@ def read_log(
         Field of scores (of the objects, or a list beside them) to be those of the run, or `"distance"`. By default the
         order of a list is the ranking, and scores are checked against it; False ignores them, as reranking needs.
     step
-        Field of the number or the time of a call, where several records are calls of a query.
+        Field of the number or the time (also in ISO 8601) of a call, where several records are calls of a query.
     duplicates
         `"first"`: a document that a list repeats counts once, at its first place. `"error"`: the evaluation refuses it.
 
@@ -147,7 +148,7 @@ def log_of(
 ) -> tuple[Log, str]:
     """The tables of a log, and in words what was taken for what."""
     is_file = isinstance(source, str | os.PathLike)
-    shown = os.fspath(source) if is_file else "frame"
+    shown = caller().name(os.fspath(source)) if is_file else "frame"
     table = read_records(source, **limits) if is_file else to_polars("source", source, column="score").lazy().collect()
     with with_names(source=shown, frame=shown):
         log, told = _log(table, named, scores=scores, duplicates=duplicates)
@@ -189,7 +190,7 @@ def _log(
     if on_texts and found and gold:
         _tell_share(run, qrels)
     documents = documents_of(table, format, sides, on_texts=on_texts, dtype=run.schema["doc_id"])
-    taken = [query.path, *keys, *(side.path for side in sides)]
+    taken = [query.path, *(side.path for side in sides)]
     queries = _queries(table, format, columns[query.path], question, taken)
     log = Log(run if found else None, qrels if gold else None, queries, documents)
     told = ", ".join(f"{role} {name!r}" for role, name in names.items() if name not in LACKING.values())
@@ -363,7 +364,11 @@ def _queries(
     # Other values of spans are of the call.
     others = [] if format.start else [name for name in table.columns if name not in leave_out]
     others = [name for name in others if not table.schema[name].is_nested() and table[name].count()]
+    rows = table.select(pl.col(others), query_id=id, **texts)
+    # What its records have several values of, as of systems, is not of the query.
+    most = rows.group_by("query_id").agg(pl.col(others).drop_nulls().n_unique()).select(pl.col(others).max())
+    others = [name for name in others if most[name].item() == 1]
     if not texts and not others:
         return None
-    rows = table.select(pl.col(others), query_id=id, **texts).select("query_id", *texts, *others)
+    rows = rows.select("query_id", *texts, *others)
     return rows.unique("query_id", keep="first", maintain_order=True)

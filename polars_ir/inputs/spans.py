@@ -67,9 +67,9 @@ def _objects(rows: pl.DataFrame, name: str, *fields: str) -> pl.DataFrame:
 
 def _of_texts(texts: pl.Series) -> pl.Series:
     """The lists of documents that texts hold as JSON."""
-    if not texts.count():
-        return pl.Series(texts.name, [None] * len(texts), DOCUMENTS)
-    documents = of_json(texts, texts.name)
+    documents = of_json(texts, texts.name) if texts.count() else texts.cast(pl.Null)
+    if innermost(documents.dtype) == pl.Null:
+        return documents.cast(DOCUMENTS)
     known = fields_of(innermost(documents.dtype))
     if not known or not isinstance(documents.dtype, pl.List):
         fix = "Export each document as an object with its id"

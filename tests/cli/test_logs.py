@@ -1,5 +1,6 @@
 """Logs in the shell: one file with rankings and judgments, and two of them in a gate."""
 
+import io
 import json
 import re
 
@@ -51,6 +52,19 @@ def test_a_log_alone_has_rankings_and_judgments(new, capsys):
     assert printed.err.rpartition("/")[2] == (
         "new.jsonl is read as own lists: query 'question', retrieved 'retrieved', relevant 'relevant'.\n"
     )
+
+
+def test_a_log_may_come_from_standard_input(new, capsys, monkeypatch):
+    for words in ([], ["--relevant", "relevant"]):
+        with open(new, encoding="utf-8") as file:  # noqa: PTH123  # as a shell opens it
+            monkeypatch.setattr("sys.stdin", file)
+            assert main(["evaluate", "-", "-m", "R@5", *words]) == 0
+        printed = capsys.readouterr()
+        assert printed.out == "run\tR@5\nstdin\t0.6\n"
+        assert printed.err.startswith("polars-ir: standard input is read as own lists")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"q Q0 a 1 0.5 x")))
+    assert main(["evaluate", "-", "-m", "R@5"]) == 2
+    assert "If it is a run, give judgments, too: --qrels FILE" in capsys.readouterr().err
 
 
 def test_means_of_a_log_are_by_columns_of_its_queries(new, capsys):
@@ -137,7 +151,11 @@ REFUSED = {
     "no log": (["evaluate", "{run}"], "evaluate needs judgments, too"),
     "one log of two": (["gate", "{bare}", "{run}"], "is a log, and"),
     "one log": (["gate", "{bare}"], "give the log of the old one as well"),
-    "an unknown slice": (["gate", "{own}", "{own}.jsonl", "--slice", "nope"], "has no column 'nope'"),
+    "an unknown slice": (
+        ["gate", "{own}", "{own}.jsonl", "--slice", "nope"],
+        "polars-ir: the queries of logs have no column 'nope'; they have 'query_id'",
+    ),
+    "two logs to evaluate": (["evaluate", "{own}", "{own}.jsonl"], "compare two logs by polars-ir gate NEW OLD"),
 }
 
 

@@ -154,6 +154,25 @@ def test_without_an_id_the_question_is_the_query(write):
     assert log.run["query_id"].to_list() == log.qrels["query_id"].to_list() == ["Who is it?"]
 
 
+def test_systems_are_of_the_run_and_users_are_queries_without_others(write, tmp_path):
+    systems = [{"id": 1, "run": name, "tenant": "x", "cost": name, "retrieved": ["a"]} for name in "AB"]
+    assert ir.read_log(write(systems)).queries.to_dicts() == [{"query_id": 1, "tenant": "x"}]
+    asked = {"user_id": "u", "question": "Who?", "retrieved": ["a"]}
+    assert ir.read_log(write([asked])).run["query_id"].to_list() == ["Who?"]
+    (tmp_path / "users.csv").write_text("user_id,retrieved,relevant\nu,a b,b c\nv,a,b\n", "utf-8")
+    with pytest.warns(ir.IRWarning, match=r"read as ids apart by blanks, such as 'a b'\. [^:]*$"):
+        log = ir.read_log(tmp_path / "users.csv")
+    assert log.qrels.rows() == [("u", "b", 1), ("u", "c", 1), ("v", "b", 1)]
+
+
+@pytest.mark.parametrize("objects", ['[{"doc_id": "a"}]', '[{"document.id": "a", "document.content": "x"}]', "[]"])
+def test_a_csv_may_print_objects_as_json(tmp_path, objects):
+    rows = {"query_id": ["q", "r"], "retrieved": ['[{"doc_id": "b", "document.id": "b"}]', objects]}
+    pl.DataFrame({**rows, "relevant": ["['b']", "['a']"]}).write_csv(tmp_path / "log.csv")
+    log = ir.read_log(tmp_path / "log.csv", ids="document.id" if "document" in objects else "doc_id")
+    assert log.run["doc_id"].to_list() == ["b", "a"][: 2 - (objects == "[]")]
+
+
 def test_fields_are_named_by_their_paths_and_ids_may_be_in_metadata(write):
     record = {"in": {"q": "1"}, "out": {"docs": [{"page_content": "t", "metadata": {"key": "d"}}]}, "gold": ["d"]}
     log = ir.read_log(write([record]), query="in.q", retrieved="out.docs", ids="metadata.key")
@@ -189,6 +208,12 @@ def test_calls_are_lists_of_lists_or_records_with_steps(write, form):
     assert merged["doc_id"].to_list() == [*"AxByC"]
     cumulative = ir.merge_calls(log.run, cumulative=True)
     assert ir.evaluate(cumulative, log.qrels, "R", by="step")["R"].to_list() == pytest.approx([2 / 3, 1])
+
+
+def test_calls_of_records_with_steps_are_numbered_in_the_order_of_these(write):
+    records = [{"id": 1, "turn": 2, "retrieved": [["b"], ["c"]]}, {"id": 1, "turn": 1, "retrieved": [["a"]]}]
+    run = ir.read_log(write(records), step="turn").run
+    assert run.select("step", "doc_id").rows() == [(1, "a"), (2, "b"), (3, "c")]
 
 
 def test_a_query_without_any_call_keeps_its_judgments(write):
@@ -239,6 +264,54 @@ def test_otlp_has_numbered_documents_in_the_order_of_their_numbers(write):
     assert log.queries.rows() == [("t", "q"), ("u", "r")]
 
 
+ASKED, KEY = attribute("input.value", stringValue="q"), "gen_ai.retrieval.documents"
+SPAN = {"traceId": "t", "startTimeUnixNano": "1", "attributes": [ASKED]}
+
+#: Scopes of OTLP, and the retrieved ids.
+SCOPES = {
+    "a score in words": ([attribute(KEY, stringValue='[{"id": "a", "score": "high"}]')], ["a"]),
+    "a numbered score in words": (
+        [
+            attribute("retrieval.documents.0.document.id", stringValue="a"),
+            attribute("retrieval.documents.0.document.score", stringValue="high"),
+        ],
+        ["a"],
+    ),
+    "nothing found": ([attribute(KEY, stringValue="[]")], []),
+    "an empty array": ([attribute(KEY, arrayValue={"values": []})], []),
+    "an array without values": ([attribute(KEY, arrayValue={})], []),
+    "no attributes": ([], []),
+}
+
+
+@pytest.mark.parametrize(("attributes", "ids"), SCOPES.values(), ids=SCOPES)
+@pytest.mark.parametrize("lacking", ["", "startTimeUnixNano"])
+def test_otlp_may_lack_values(write, attributes, ids, lacking):
+    one = {name: value for name, value in {**SPAN, "attributes": attributes}.items() if name != lacking}
+    log = ir.read_log(write({"resourceSpans": [{"scopeSpans": [{"spans": [one]}]}]}, "spans.json"))
+    assert log.run["doc_id"].to_list() == ids
+
+
+@pytest.mark.parametrize(
+    ("scopes", "says"),
+    [
+        ([], "has no spans"),
+        ([{"spans": []}], "has no spans"),
+        ([{"spans": [{**SPAN, "attributes": [attribute(KEY, stringValue='[{"id": "a')]}]}], "no JSON, 1 of 1"),
+        ([{"spans": [{**SPAN, "attributes": [attribute(KEY, stringValue='["a"]')]}]}], "must be a list of objects"),
+    ],
+)
+def test_otlp_without_spans_or_with_documents_that_were_cut_is_refused(write, scopes, says):
+    path = write({"resourceSpans": [{"scopeSpans": scopes}]}, "spans.json")
+    assert says in message_of(lambda: ir.read_log(path))
+
+
+def test_scores_that_openinference_numbers_may_be_words(write):
+    keys = {"retrieval.documents.0.document.id": "a", "retrieval.documents.0.document.score": "high"}
+    record = {"context": {"trace_id": "t"}, "start_time": "1", "attributes": {"input.value": "q", **keys}}
+    assert ir.read_log(write([record])).run["doc_id"].to_list() == ["a"]
+
+
 def test_attributes_that_number_documents_are_in_the_order_of_their_numbers(write):
     numbered = {f"retrieval.documents.{place}.document.id": f"d{place}" for place in (10, 2, 0)}
     record = {"context": {"trace_id": "t"}, "start_time": "1", "attributes": {"input.value": "q", **numbered}}
@@ -287,6 +360,24 @@ DATA_SETS = {
         [("q", "d", 1)],
     ),
 }
+
+
+RANKED = {
+    "HotpotQA": {**HOTPOTQA, "retrieved": ["X", "A"]},
+    "MuSiQue": {"id": "q", "paragraphs": [{"idx": 0, "is_supporting": True}], "retrieved": [7, 0]},
+    "LongMemEval": {"question_id": 1, "question": "?", "answer_session_ids": ["s"], "retrieved": ["x", "s"]},
+    **{
+        f"BRIGHT that excludes {excluded}": {"id": "q", "retrieved": [1, 2], "gold_ids": [2], "excluded_ids": excluded}
+        for excluded in ([], None, ["N/A"], [7])
+    },
+    "BRIGHT of texts": {"id": "q", "retrieved": ["x", "d"], "gold_ids": ["d"], "excluded_ids": [7]},
+}
+
+
+@pytest.mark.parametrize("record", RANKED.values(), ids=RANKED)
+def test_data_sets_may_have_rankings_beside(write, record):
+    log = ir.read_log(write([record]))
+    assert ir.evaluate(log.run, log.qrels, "RR")["RR"].to_list() == [0.5]
 
 
 @pytest.mark.parametrize(("records", "rows"), DATA_SETS.values(), ids=DATA_SETS)
@@ -412,6 +503,34 @@ REFUSED = {
         {},
         "scores=False",
     ),
+    "scores that rise around a null": (
+        [
+            {
+                "id": 1,
+                "retrieved": [{"id": id, "score": score} for id, score in zip("abc", (0.5, None, 0.9), strict=True)],
+            }
+        ],
+        {},
+        "scores=False",
+    ),
+    "scores in texts that rise": (
+        [{"id": 1, "retrieved": [{"id": "a", "score": "9"}, {"id": "b", "score": "10"}]}],
+        {},
+        "scores=False",
+    ),
+    "objects as Python prints them": (
+        [{"id": 1, "retrieved": "[{'id': 'a'}]", "relevant": ["a"]}],
+        {},
+        "has texts in 'retrieved' that are no JSON, 1 of 1. Write them as JSON",
+    ),
+    "three lists around an id": ([{"id": 1, "retrieved": [[["a"]]]}], {}, "it is List(List(List(String)))"),
+    "three lists around a relevant id": (
+        [{"id": 1, "retrieved": ["a"], "relevant": [[["a"]]]}],
+        {},
+        "column 'relevant' must be a list of ids",
+    ),
+    "no query": ([{"id": 1, "retrieved": ["a"]}, {"id": None, "retrieved": ["b"]}], {}, "1 row without 'id'"),
+    "lists of queries": ([{"id": 1, "retrieved": ["a"]}], {"query": "retrieved"}, "must be ids, texts or integers"),
     "scores that are not there": ([{"id": 1, "retrieved": ["a"]}], {"scores": "bm25"}, "no scores 'bm25'"),
     "ids beside texts": (
         [{"user_input": "q", "retrieved_context_ids": [1], "reference_contexts": ["a text"]}],

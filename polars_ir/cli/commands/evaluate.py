@@ -53,9 +53,12 @@ def _logs_of(options: argparse.Namespace) -> tuple[dict[str, Any], pl.DataFrame 
     named = any(getattr(options, name) is not None for name in OF_LOGS)
     if not (alone or named or any(by_extension(Path(file)) for file in options.runs)):
         return {}, None, None
-    from polars_ir.cli.logs import gold_of, logs_of, texts_of
+    from polars_ir.cli.logs import gold_of, is_log, logs_of, texts_of
 
     logs = logs_of(options.runs, options, alone=alone)
+    if logs and options.qrels is not None and is_log(options.qrels, options):
+        of = f"{options.qrels} is a log, and no judgments for others"
+        raise OptionError(f"{of}; compare two logs by polars-ir gate NEW OLD, or evaluate one at a time.")
     gold = gold_of(logs) if logs and options.qrels is None else None
     return logs, gold, texts_of(logs, "queries", "query_id")
 
@@ -68,7 +71,7 @@ def _queries(options: argparse.Namespace, of_logs: pl.DataFrame | None) -> pl.Da
     if columns and options.per_query:
         raise OptionError("--by and --weights are of means; leave out --per-query.")
     if columns and options.queries is None and of_logs is not None:
-        check_columns(of_logs, columns)
+        check_columns(of_logs, columns, of_logs=True)
         return of_logs
     if bool(columns) != bool(options.queries):
         raise OptionError("--by and --weights name columns of a table of queries, --queries FILE; give both.")

@@ -128,7 +128,7 @@ def _slices_of(options: argparse.Namespace, of_logs: pl.DataFrame | None) -> pl.
     if not options.slices:
         return None
     queries = read_one_table(options.queries, **limits_of(options)) if options.queries else None
-    return sliced_by(options.slices, of_logs if queries is None else queries)
+    return sliced_by(options.slices, of_logs if queries is None else queries, of_logs=queries is None)
 
 
 def _check_report(options: argparse.Namespace) -> None:
