@@ -50,7 +50,8 @@ def logs_of(files: Sequence[str], options: argparse.Namespace, *, alone: bool = 
     except FileError as error:
         if not alone or found != [STDIN]:
             raise
-        raise OptionError(f"{error} If it is a run, give judgments, too: --qrels FILE.") from None
+        fix = "If it is a run, give judgments, too: --qrels FILE"
+        raise FileError(error.says, about=error.about, fix=fix) from None
 
 
 def is_log(name: str, options: argparse.Namespace) -> bool:
