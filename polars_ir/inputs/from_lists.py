@@ -302,7 +302,7 @@ def read_lists(table: Frame, *, ids: list[str], numbers: list[str]) -> Frame:
     for name in [name for name in dict.fromkeys([*ids, *numbers]) if name in table.columns]:
         if prints_lists(table, name):
             elements = pl.element().str.strip_chars("'\"")
-            elements = elements if name in ids else elements.cast(pl.Float64)
+            elements = elements if name in ids else elements.cast(pl.Float64, strict=False)
             text = pl.col(name).str.replace(OPENING, "").str.replace(CLOSING, "")
             there = pl.when(~pl.col(name).str.contains(NOTHING)).then(text)
             read.append(there.str.extract_all(ELEMENT).list.eval(elements))

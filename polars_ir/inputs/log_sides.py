@@ -47,7 +47,9 @@ class Lists(NamedTuple):
     depth: int = 1
 
     def of(self, value: pl.Expr, dtype: pl.DataType | None = None) -> Lists:
-        """The lists of something of each value, which is `pl.element()`."""
+        """The lists of something of each value, which is `pl.element()`; no lists stay as they are, to be refused."""
+        if not self.depth:
+            return self
         inner = pl.element().list.eval(value) if self.depth > 1 else value
         return self._replace(value=self.value.list.eval(inner), dtype=dtype or self.dtype)
 
@@ -349,6 +351,7 @@ def _rows_of(table: pl.DataFrame, side: Side, *, on_texts: bool) -> pl.DataFrame
         texts = side.texts or (side.ids if on_texts else None)
         if texts is None or texts.depth != 1:
             return None
+        texts = texts.cast(pl.String)
         ids = texts.of(normalised(pl.element())) if on_texts or side.ids is None else side.ids
         rows = table.select(doc_id=ids.value, text=texts.value)
         return rows.filter(pl.col("doc_id").list.len() == pl.col("text").list.len()).explode("doc_id", "text")

@@ -16,7 +16,7 @@ from polars_ir.errors import SHOWN, Code, DataError, DtypeError, Fix, IRError, S
 from polars_ir.files.tables import read_records
 from polars_ir.frames.kinds import give_back, to_polars
 from polars_ir.frames.roles import could_be
-from polars_ir.inputs.fields import Field, field, first_field
+from polars_ir.inputs.fields import Field, depth_of, field, first_field
 from polars_ir.inputs.from_lists import DISTANCES, may_distinguish, tables_of
 from polars_ir.inputs.log_formats import LogFormat, recognised
 from polars_ir.inputs.log_sides import (
@@ -183,7 +183,7 @@ def _log(
         lists, keys = _calls(lists, nested, [query.path, *keys]), list(dict.fromkeys([*keys, STEP]))
     run, qrels = _tables(lists, names, scores=scores, duplicates=duplicates, keys=keys)
     excluded = field(table.schema, format.excluded)
-    if found and excluded and isinstance(excluded.dtype, pl.List):
+    if found and excluded and depth_of(excluded.dtype) == 1:
         left_out = table.select(query_id=columns[query.path], doc_id=excluded.value).explode("doc_id")
         left_out = left_out.cast({"doc_id": run.schema["doc_id"]}, strict=False)
         run = run.join(left_out, on=["query_id", "doc_id"], how="anti", maintain_order="left")
@@ -315,6 +315,12 @@ def _is_of_systems(name: str, dtype: pl.DataType) -> bool:
 
 def _calls(lists: pl.DataFrame, nested: Sequence[str], keys: Sequence[str]) -> pl.DataFrame:
     """A row for each of the lists in lists, numbered from 1 in the order of steps; one for a query without any."""
+    lengths = [pl.col(name).list.len().fill_null(0).clip(1) for name in nested]
+    differ = lists.filter(lengths[0] != lengths[-1])
+    if differ.height:
+        names = " and ".join(map(repr, nested))
+        shown = differ.select(keys[0], *nested).head(SHOWN)
+        raise DataError.rows("source", f"whose {names} differ in length", "Give each call a list", differ.height, shown)
     calls = lists.sort(STEP, maintain_order=True) if STEP in keys else lists
     calls = calls.explode(*nested, empty_as_null=True)
     of_a_query = [name for name in keys if name != STEP]

@@ -411,6 +411,7 @@ BY_TEXT = {
     "texts beside titles": [SAT, {**SAT, "question": "r", "retrieved": [{"id": "A title", "text": "The cat sat"}]}],
     "ids of some records": [RAGAS, NO_FIELDS],
     "ids that are null": [NO_IDS],
+    "numbers": [{"input": "q", "retrieval_context": [7], "context": ["7"]}],
     "ids that are empty": [{**RAGAS, "retrieved_context_ids": [], "reference_context_ids": []}],
 }
 
@@ -523,6 +524,13 @@ REFUSED = {
         {},
         "has texts in 'retrieved' that are no JSON, 1 of 1. Write them as JSON",
     ),
+    "a text in the place of texts": ([{"input": "q", "retrieval_context": "a text"}], {}, "must be a list"),
+    "an object in the place of texts": ([{"input": "q", "retrieval_context": {"a": 1}}], {}, "must be a list"),
+    "calls without their scores": (
+        [{"id": 1, "retrieved": [["a"], ["b"]], "scores": [[0.5]]}],
+        {},
+        "1 row whose 'retrieved' and 'scores' differ in length",
+    ),
     "three lists around an id": ([{"id": 1, "retrieved": [[["a"]]]}], {}, "it is List(List(List(String)))"),
     "three lists around a relevant id": (
         [{"id": 1, "retrieved": ["a"], "relevant": [[["a"]]]}],
@@ -561,6 +569,14 @@ def test_scores_are_ignored_used_or_distances(write):
     assert ir.read_log(path, scores="distance").run["score"].to_list() == [-1, -2]
     falling = write([{"id": 1, "retrieved": [{"id": "a", "score": 2}, {"id": "b", "score": 1}]}])
     assert ir.read_log(falling, scores="score").run["score"].to_list() == [2, 1]
+
+
+def test_words_in_the_place_of_scores_are_refused_where_scores_are_used(tmp_path):
+    rows = {"query_id": ["q"], "retrieved": ["['a']"], "relevant": ["['a']"], "scores": ["['high']"]}
+    pl.DataFrame(rows).write_csv(tmp_path / "log.csv")
+    for scores, says in ((None, ""), ("scores", "1 row whose 'score' is null")):
+        log = ir.read_log(tmp_path / "log.csv", scores=scores)
+        assert says in (message_of(lambda log=log: ir.evaluate(log.run, log.qrels, "RR")) if says else "")
 
 
 def test_a_repeated_document_counts_once_where_that_is_asked(write):
