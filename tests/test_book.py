@@ -37,12 +37,16 @@ def pages(tmp_path_factory) -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in folder.glob("**/*.md"))
 
 
+of_all_pages = pytest.mark.whole("writes all pages")
+
+
 def entries(name: str, pages: str) -> int:
     """The number of entries of a name: an object of the Python domain, or a section."""
     found = re.escape(name.removeprefix("ir."))
     return len(re.findall(rf"^`{{5}}{{py:\w+}} polars_ir\.{found}\b(?!\.)|^## ir\.{found}$", pages, re.MULTILINE))
 
 
+@of_all_pages
 def test_every_public_name_has_one_entry(pages):
     measures = {info.function.__name__ for info in MEASURES}
     for name in set(ir.__all__) - measures:
@@ -50,6 +54,7 @@ def test_every_public_name_has_one_entry(pages):
 
 
 @pytest.mark.parametrize("module", [fusion, ir.datasets, plots, spark], ids=lambda module: module.__name__)
+@of_all_pages
 def test_every_public_name_of_a_module_has_one_entry(module, pages):
     prefix = module.__name__.rpartition(".")[2]
     for name in module.__all__:
@@ -57,17 +62,20 @@ def test_every_public_name_of_a_module_has_one_entry(module, pages):
         assert entries(entry, pages) == 1, name
 
 
+@of_all_pages
 def test_a_group_has_a_table_of_its_functions_and_a_function_a_page_with_types(pages):
     assert "| [`ir.compare`](#ir.compare) | " in pages
     assert "(ir.compare)=\n# compare\n\n```{index} !compare, !significance, " in pages
     assert "`````{py:function} polars_ir.compare(per_query: Table[FrameT], measures: Measures = None, *, " in pages
 
 
+@of_all_pages
 def test_every_chart_of_the_reference_is_drawn(pages):
     assert pages.count(f'<div class="{charts.CLASS}">') == len(plots.__all__)
 
 
 @pytest.mark.parametrize("kind", reference.kinds_of_options())
+@of_all_pages
 def test_every_option_has_an_entry(kind, pages):
     for name, option in options_of(kind).items():
         entries = re.findall(rf"\(option\.\w+\.{name}\)=\n### {name}\n\nDefault `(.*)`; ", pages)
@@ -78,6 +86,7 @@ def test_the_kinds_of_options_are_those_that_calls_take():
     assert {"Evaluating", "Comparing", "Gating"} <= {kind.__name__ for kind in reference.kinds_of_options()}
 
 
+@of_all_pages
 def test_every_format_command_and_extra_has_an_entry(pages):
     entries = [f"(format.{each.name})=" for each in FORMATS]
     entries += [f"(command.{name})=" for name in [*(each.name for each in COMMANDS), *PROGRAMS]]

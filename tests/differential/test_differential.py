@@ -24,6 +24,7 @@ OF_DOCUMENTS = [info.name for info in ir.CATALOG.values() if info.kind == "docum
 
 
 @pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.whole("a second a part", quick=4)
 def test_random_collections_have_the_figures_of_the_reference(part):
     failures = [found for number in range(part, CASES, PARTS) if (found := shrinking.report(SEED, number))]
     assert not failures, "\n\n".join(failures[:3])

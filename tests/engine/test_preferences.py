@@ -335,7 +335,10 @@ def test_a_total_order_of_pairs_implies_nothing_else():
     assert len(pairs_of(frame)) == len(pairs)
 
 
-@pytest.mark.parametrize("columns", [["doc_id", "relevance"], ["preferred", "other"]])
+@pytest.mark.parametrize(
+    "columns",
+    [pytest.param(["doc_id", "relevance"], marks=pytest.mark.whole("seconds")), ["preferred", "other"]],
+)
 def test_more_pairs_than_a_machine_holds_are_an_error_before_they_are_made(columns):
     n = 20_000
     frame = pl.DataFrame({"query_id": "q", columns[0]: range(n), columns[1]: range(1, n + 1)})

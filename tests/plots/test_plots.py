@@ -781,6 +781,7 @@ def test_what_can_not_be_drawn_is_an_error_that_says_so(per_query, draw, words):
     assert [word for word in words if word not in message] == []
 
 
+@pytest.mark.whole("a summary of 5,001 days")
 def test_a_series_of_too_many_stretches_says_what_to_do():
     times = pl.DataFrame({"query_id": range(10_002), "AP": 0.5}).with_columns(at=pl.col("query_id") // 2)
     with pytest.raises(ir.IRError, match=r"up to 5,000 marks; this one would have 5,001\. .*every="):

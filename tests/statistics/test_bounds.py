@@ -129,7 +129,7 @@ def test_the_gate_of_success_passes_a_true_drop_with_a_chance_of_alpha_at_most(n
 
 @pytest.mark.parametrize("loss", [0.01, 0.05, 0.2])
 @pytest.mark.parametrize("n", [20, 100, 400])
-@pytest.mark.whole("a simulation", quick=1)
+@pytest.mark.whole("a simulation")
 def test_the_gate_of_sparse_losses_passes_a_true_drop_no_more_often_than_alpha(loss, n):
     source, passed, simulations = np.random.default_rng(12), 0, 400
     for _ in range(simulations):

@@ -311,6 +311,7 @@ def web2013() -> pl.DataFrame:
 
 @pytest.mark.parametrize("rel", [1, 2])
 @pytest.mark.parametrize("alpha", [0.5, 0.1, 0.9])
+@pytest.mark.whole("a second a case", quick=2)
 def test_ndeval_has_the_same_figures_for_the_web_track(web2013, alpha, rel):
     chance = random.Random(f"{alpha} {rel}")
     run = {}
