@@ -15,7 +15,7 @@ import polars as pl
 from polars_ir.errors import SHOWN, Code, DataError, DtypeError, Fix, IRError, Setting, caller, fold, warn, with_names
 from polars_ir.files.tables import read_records
 from polars_ir.frames.kinds import give_back, to_polars
-from polars_ir.frames.roles import could_be
+from polars_ir.frames.roles import could_be, find
 from polars_ir.inputs.fields import Field, depth_of, field, first_field
 from polars_ir.inputs.from_lists import DISTANCES, may_distinguish, tables_of
 from polars_ir.inputs.log_formats import LogFormat, recognised
@@ -222,7 +222,10 @@ def _ranked(
             fix = "Number the calls of a query in their order, or write times in ISO 8601"
             raise DtypeError.of_column("source", step.path, "integers or times", step.dtype, fix)
         _check_values(table, step, query.value.alias(query.path))
-        return table.with_columns(at.alias(STEP)), [STEP]
+        systems = [
+            name for name, dtype in table.schema.items() if find("run", "run", [name]) and could_be("run", dtype)
+        ]
+        return table.with_columns(at.alias(STEP)), [*systems, STEP]
     if not table.select(query.value.is_duplicated().any()).item():
         return table, []
     keys = [name for name, dtype in table.schema.items() if name != query.path and _is_of_systems(name, dtype)]

@@ -210,6 +210,13 @@ def test_calls_are_lists_of_lists_or_records_with_steps(write, form):
     assert ir.evaluate(cumulative, log.qrels, "R", by="step")["R"].to_list() == pytest.approx([2 / 3, 1])
 
 
+def test_calls_may_be_of_several_systems(write):
+    records = [{"id": 1, "run": name, "turn": n, "retrieved": [name * n]} for name in "ab" for n in (2, 1)]
+    assert "step='turn'" in message_of(lambda: ir.read_log(write(records)))
+    merged = ir.merge_calls(ir.read_log(write(records), step="turn").run)
+    assert merged.select("run", "doc_id").rows() == [("a", "a"), ("a", "aa"), ("b", "b"), ("b", "bb")]
+
+
 def test_calls_of_records_with_steps_are_numbered_in_the_order_of_these(write):
     records = [{"id": 1, "turn": 2, "retrieved": [["b"], ["c"]]}, {"id": 1, "turn": 1, "retrieved": [["a"]]}]
     run = ir.read_log(write(records), step="turn").run
@@ -574,9 +581,9 @@ def test_scores_are_ignored_used_or_distances(write):
 def test_words_in_the_place_of_scores_are_refused_where_scores_are_used(tmp_path):
     rows = {"query_id": ["q"], "retrieved": ["['a']"], "relevant": ["['a']"], "scores": ["['high']"]}
     pl.DataFrame(rows).write_csv(tmp_path / "log.csv")
-    for scores, says in ((None, ""), ("scores", "1 row whose 'score' is null")):
-        log = ir.read_log(tmp_path / "log.csv", scores=scores)
-        assert says in (message_of(lambda log=log: ir.evaluate(log.run, log.qrels, "RR")) if says else "")
+    assert ir.read_log(tmp_path / "log.csv").run["score"].to_list() == [1]
+    log = ir.read_log(tmp_path / "log.csv", scores="scores")
+    assert "1 row whose 'score' is null" in message_of(lambda: ir.evaluate(log.run, log.qrels, "RR"))
 
 
 def test_a_repeated_document_counts_once_where_that_is_asked(write):
