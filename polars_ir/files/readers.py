@@ -308,7 +308,7 @@ def _read(
     words = None if grades is None else Words(tuple(grades), tuple(grades.values()))
     files, asked = resolve(source, remote=remote, max_ratio=max_ratio), BY_NAME.get(format or "")
     with downloaded(files, asked, max_ratio) if any(map(is_remote, files)) else nullcontext(files) as local:
-        reader = one_format(local, role, asked).reader
+        reader = one_format(local, role, asked, words).reader
         if isinstance(reader, Rows):
             return read_rows(local, role, reader, words, said=format is not None)
         if not isinstance(reader, Typed):
@@ -332,7 +332,7 @@ def _scan(
 ) -> pl.LazyFrame:
     words = None if grades is None else Words(tuple(grades), tuple(grades.values()))
     files = resolve(source, remote=remote, max_ratio=max_ratio)
-    reader = one_format(files, role, BY_NAME.get(format or "")).reader
+    reader = one_format(files, role, BY_NAME.get(format or ""), words).reader
     if isinstance(reader, Rows):
         return scan_rows(files, role, reader, words, said=format is not None)
     if isinstance(reader, Typed):

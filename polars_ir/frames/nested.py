@@ -5,9 +5,9 @@ Conventions: a list is a ranking in a run, and the relevant documents, each of g
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Reversible
+from collections.abc import Collection, Iterable, Mapping, Reversible, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import repeat
+from itertools import pairwise, repeat
 from numbers import Integral, Real
 from typing import Any
 from uuid import UUID
@@ -34,8 +34,8 @@ def from_mapping(table: str, value: Mapping[Any, Any], column: str) -> pl.DataFr
     for query, documents in value.items():
         if column == "score" and (hits := hits_of(documents)) is not None:
             ids, of_query = ([_field(hit, names) for hit in hits] for names in (HIT_ID, HIT_SCORE))
-            if of_query and all(score is None for score in of_query) and all(_name(hit, ("sort",)) for hit in hits):
-                of_query = list(range(len(hits), 0, -1))  # a sorted search ranks by place
+            if ranks_by_place(hits, of_query):
+                of_query = list(range(len(hits), 0, -1))
             if None in of_query:
                 says = "has hits without a score, as a sorted search has. Search with track_scores, or give ids alone."
                 raise InputTypeError(says, about=f"{table}[{query!r}]")
@@ -74,6 +74,14 @@ def hits_of(answer: Any) -> list[Any] | None:
         return None if hits is answer else hits
     are_hits = not isinstance(hits[0], str) and None not in (_field(hits[0], HIT_ID), _name(hits[0], HIT_SCORE))
     return hits if are_hits else None
+
+
+def ranks_by_place(hits: Sequence[Any], scores: Sequence[Any]) -> bool:
+    """True for hits of a search that is sorted by anything but scores that fall."""
+    if not hits or not all(_field(hit, ("sort",)) for hit in hits):
+        return False
+    are_scores = all(isinstance(score, Real) for score in scores)
+    return not (are_scores and all(one > following for one, following in pairwise(scores)))
 
 
 def _field(hit: Any, names: tuple[str, ...]) -> Any:

@@ -55,6 +55,7 @@ FILES = {
     "five fields": Wrong("qrels", b"q1 ann 1 d1 2\n", format="trec", right={"format": "preferences"}),
     "ratings for judgments": Wrong("qrels", b"0\t25\t5\t978824351\n", right={"format": "trec"}),
     "a comment without a document": Wrong("qrels", b"2 qid:1 # inc = 1\n", "ltr.txt"),
+    "a comment that recurs": Wrong("qrels", b"2 qid:1 # doc 1\n0 qid:1 # doc 2\n", "ltr.txt"),
     "a score in words": Wrong("run", RUN + b"q1 Q0 d2 2 high a\n"),
     "nothing": Wrong("run", b""),
     "nothing in .gz": Wrong("run", b"", "a.run.gz"),
@@ -444,6 +445,8 @@ def test_every_error_of_files_is_provoked(parts, monkeypatch, server):
         (parts / "hits.json").write_bytes(as_json({"details": {"q1": {"hits": [ANSWERED]}}}))
         ir.read_qrels(parts / "hits.json")
         tried(lambda: ir.read_qrels(parts / "hits.json", grades={"good": 1}))
+        (parts / "esci.csv").write_bytes(b"query_id,product_id,esci_label\nq1,a,E\n")
+        tried(lambda: ir.read_qrels(parts / "esci.csv", grades={"E": 1}))
         (parts / "comment.run").write_bytes(RUN + b"#" + RUN)
         ir.read_run(parts / "comment.run")
         (parts / "tags.run").write_bytes(RUN + RUN.replace(b"d1", b"d9").rstrip() + b"b\n")

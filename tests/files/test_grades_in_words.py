@@ -14,6 +14,7 @@ WORDS = [(query, document, f"L{grade}") for query, document, grade in ROWS]
 
 FILES = {
     "a.qrels": "".join(f"{query} 0 {document} {word}\n" for query, document, word in WORDS),
+    "ntcir.txt": "".join(f"{query} {document} {word}\n" for query, document, word in WORDS),
     "a.csv": "query_id,doc_id,label\n" + "".join(f"{','.join(row)}\n" for row in WORDS),
     "beir.tsv": "query-id\tcorpus-id\tscore\n" + "".join("\t".join(row) + "\n" for row in WORDS),
     "a.letor": "".join(f"{word} qid:{query} 1:0 # docid = {document}\n" for query, document, word in WORDS),
@@ -72,7 +73,7 @@ def test_json_has_words_in_the_place_of_numbers(text, read, tmp_path):
 @pytest.mark.parametrize("name", FILES)
 def test_the_error_of_a_word_names_the_option(name, tmp_path, capsys):
     (tmp_path / name).write_text(FILES[name], encoding="utf-8")
-    with pytest.raises(IRError, match=r"must be a number.* Words have numbers by grades={word: number}\."):
+    with pytest.raises(IRError, match=r"Words have numbers by grades={word: number}\."):
         read_qrels(tmp_path / name)
     (tmp_path / "a.run").write_text("q1 Q0 b 1 2 t\n", encoding="utf-8")
     assert main(["evaluate", str(tmp_path / "a.run"), "--qrels", str(tmp_path / name), "-m", "RR"]) == 2
@@ -98,3 +99,17 @@ def test_the_shell_takes_a_word_at_a_time(tmp_path, monkeypatch, capsys):
     for wrong, says in (("L2", "L2 is no word with a number"), ("L2=2", "a word with a number ('L2'); got 'L0'")):
         assert main(["evaluate", "a.run", "--qrels", "a.qrels", "-m", "RR", "--grades", wrong]) == 2
         assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("read", [read_qrels, scan_qrels])
+def test_words_without_a_column_of_grades_are_refused(read, tmp_path):
+    (tmp_path / "esci.csv").write_text("query_id,product_id,esci_label\nq1,a,E\n", encoding="utf-8")
+    with pytest.raises(IRError, match=r"no column of grades, .* grades gives numbers; rename 'esci_label' to 'relev"):
+        read(tmp_path / "esci.csv", grades={"E": 3})
+
+
+def test_three_fields_whose_last_is_a_word_are_told_of_its_number(tmp_path):
+    (tmp_path / "ntcir.txt").write_text(FILES["ntcir.txt"], encoding="utf-8")
+    with pytest.raises(IRError, match=r"3 fields, not 4 .*\)\. Words have numbers by grades="):
+        read_qrels(tmp_path / "ntcir.txt", format="trec")
+    assert read_qrels(tmp_path / "ntcir.txt", format="trec", grades=GRADES).rows() == ROWS

@@ -85,6 +85,20 @@ def test_search_responses_under_their_queries_are_a_run(save: Write, reader: Rea
     assert reader(path).lazy().collect().rows() == [("q1", "a", 1.5), ("q1", "b", 1.0)]
 
 
+@pytest.mark.parametrize(
+    ("scores", "ranked"),
+    [((1.0, 5.0), (2.0, 1.0)), ((5.0, 5.0), (2.0, 1.0)), ((5.0, 1.0), (5.0, 1.0)), ((None, None), (2.0, 1.0))],
+)
+def test_a_sorted_search_ranks_by_place_unless_its_scores_agree(scores, ranked, save: Write) -> None:
+    hits = [
+        {**hit(document, score), "sort": [place]}
+        for place, (document, score) in enumerate(zip("ba", scores, strict=True))
+    ]
+    answer = {"q1": search(*hits)}
+    assert read_run(save(answer)).rows() == [("q1", "b", ranked[0]), ("q1", "a", ranked[1])]
+    assert ir.evaluate(answer, {"q1": ["b"]}, "RR")["RR"].to_list() == [1.0]
+
+
 def test_responses_are_known_by_their_content(save: Write) -> None:
     assert read_run(save(RESPONSE, "response")).height == 2
 

@@ -159,3 +159,21 @@ def test_the_comment_names_the_document(reader, comment, features, write: Write)
 def test_a_comment_without_a_document_is_an_error(comment, write: Write) -> None:
     with pytest.raises(ir.IRError, match="the comment names no document; write # docid = doc_id"):
         read_qrels(write(f"4 qid:1 {comment}\n", "ltr.txt"))
+
+
+@readers
+@pytest.mark.parametrize("comment", ["# doc {}", "# the query text {}"])
+def test_a_first_word_that_recurs_in_a_query_names_no_document(reader, comment, write: Write) -> None:
+    text = "".join(f"{grade} qid:{query} {comment.format(grade)}\n" for query in (1, 2) for grade in (0, 1))
+    word = comment.split()[1]
+    with pytest.raises(
+        ir.IRError, match=f"line 1: several lines of this query .* begin with '{word}', .*docid = doc_id"
+    ):
+        reader(write(text, "ltr.txt"))
+
+
+def test_a_scan_says_that_a_late_first_word_recurs(write: Write) -> None:
+    lines = "".join(f"1 qid:{query} # d\n" for query in range(3000))
+    late = scan_qrels(write(lines + "1 qid:2999 # d\n", "ltr.txt"))
+    with pytest.raises(pl.exceptions.PolarsError, match=r"ltr\.txt, line 3000"):
+        late.collect()

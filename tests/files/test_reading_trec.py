@@ -365,6 +365,28 @@ def test_a_table_of_ratings_is_no_judgments_unless_it_is_said_to_be(name, reader
     assert rated.height == reader(file, format="trec").lazy().collect().height
 
 
+JUDGMENTS = {
+    "seconds watched": "1 0 doc-1-0 2500\n",
+    "seconds of documents of numbers": "1 0 17 2500\n2 0 18 1\n",
+    "few answers": "".join(f"{query} 0 doc{query % 3} 1\n" for query in range(200)),
+    "few answers of numbers": "".join(f"{query} 0 {query % 3} 1\n" for query in range(200)),
+}
+
+
+@pytest.mark.parametrize("name", JUDGMENTS)
+def test_judgments_of_many_seconds_or_few_documents_are_read(name, write):
+    file = write(JUDGMENTS[name], "a.txt")
+    assert read_qrels(file).equals(read_qrels(file, format="trec"))
+
+
+@run_readers
+@pytest.mark.filterwarnings("error")
+def test_a_tag_for_each_query_is_no_second_system(reader, write):
+    lines = "".join(f"q{number} Q0 a{rank} {rank} {9 - rank} r_q{number}\n" for number in (1, 2) for rank in (1, 2))
+    assert reader(write(lines, "a.run")).lazy().collect().height == 4
+    assert reader(write(lines.replace(" Q0", "  Q0"), "b.run")).lazy().collect().height == 4
+
+
 def test_what_is_cut_short_is_of_the_format_of_its_first_line(write):
     with pytest.raises(ir.IRError, match=r"line 3: a run line has 6 fields .*; this one has 4"):
         read_run(write("q1 Q0 a 1 2.0 t\nq1 Q0 b 2 1.5 t\nq1 Q0 c 3\n", "cut.run"))

@@ -32,10 +32,10 @@ from polars_ir.files.finding.file import (
     pure,
     scheme,
 )
-from polars_ir.files.formats import BY_EXTENSION, FORMATS, READABLE
+from polars_ir.files.formats import BY_EXTENSION, BY_NAME, FORMATS, READABLE
 from polars_ir.files.formats.msmarco import MSMARCO
 from polars_ir.files.formats.record import Format, Role, Typed
-from polars_ir.files.rows.blanks import first_line
+from polars_ir.files.rows.blanks import Words, fields, first_line, hint_of_words
 from polars_ir.language.options import Option, or_none, positive, truth
 
 Source: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -197,7 +197,7 @@ def _missing(path: Path) -> FileError:
     return FileError.of_file(path, "there is no such file.", near=nearest(path.name, beside))
 
 
-def one_format(files: list[File], role: Role, format: Format | None) -> Format:
+def one_format(files: list[File], role: Role, format: Format | None, words: Words | None = None) -> Format:
     """The given format, or else the common one of all files."""
     for file in filter(is_pattern, files):
         known = format or by_extension(file)
@@ -206,9 +206,9 @@ def one_format(files: list[File], role: Role, format: Format | None) -> Format:
             raise FileError.of_file(file, f"a pattern at a URL is followed for {typed} only; list these files.")
     if format:
         return format
-    first = format_of(files[0], role)
+    first = format_of(files[0], role, words)
     for file in files[1:]:
-        if (other := format_of(file, role)) is not first:
+        if (other := format_of(file, role, words)) is not first:
             had, wanted = other.name, first.name
             problem = f"this file is {had}, but {called(files[0])} is {wanted}; read files of one format at a time."
             raise FileError.of_file(file, problem)
@@ -222,8 +222,8 @@ def by_extension(file: File) -> Format | None:
     return BY_EXTENSION.get(plain.suffix.lower())
 
 
-def format_of(file: File, role: Role) -> Format:
-    """The format of a file, by its extension, its first bytes or its first line."""
+def format_of(file: File, role: Role, words: Words | None = None) -> Format:
+    """The format of a file, by its extension, its first bytes or its first line, whose grade may be a word."""
     named = by_extension(file)
     if named is not None and named.has_own_extension:
         return named
@@ -235,7 +235,11 @@ def format_of(file: File, role: Role) -> Format:
     for format in FORMATS[::-1]:
         if format.separator in line and role in format.is_first_line and format.is_first_line[role](line):
             return format
-    raise FileError.at_line(file, number, line, _unknown(role))
+    third = fields(line)[2:]
+    if words is not None and third in ([word] for word in words.words):
+        return BY_NAME["trec"]
+    hint = hint_of_words(*third) if role == "qrels" and len(third) == 1 else ""
+    raise FileError.at_line(file, number, line, _unknown(role) + hint)
 
 
 def _unknown(role: Role) -> str:

@@ -18,6 +18,7 @@ from polars_ir.files.finding.file import File
 from polars_ir.files.formats.json_tree import Numbers, Tree, described
 from polars_ir.files.formats.record import Role
 from polars_ir.files.rows.blanks import hint_of_words
+from polars_ir.frames.nested import ranks_by_place
 
 _Row = tuple[str, str | None, int | float | None]
 
@@ -90,8 +91,7 @@ def _run(file: File, root: dict[str, Any]) -> Iterator[_Row]:
     else:
         hits = {query: response["hits"]["hits"] for query, response in _searches(file, root).items()}
     for query, of_query in hits.items():
-        # A sorted search ranks by place, if it keeps no scores.
-        is_sorted = all(_get(hit, "_score") is None and _get(hit, "sort") for hit in of_query)
+        is_sorted = ranks_by_place(of_query, [_get(hit, "_score") for hit in of_query])
         for place, hit in zip(range(len(of_query), 0, -1), of_query, strict=True):
             document = _document(file, query, hit)
             if is_sorted:

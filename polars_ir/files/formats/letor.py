@@ -1,9 +1,9 @@
 """Judgments in training files of rankers: LETOR, and SVM-light with query ids.
 
 Conventions: a line is `grade qid:query_id feature:value ... # docid = doc_id`, or `# doc_id title` as search teams
-write it. The features are left out. All lines name their documents as the first one does. Where that has no comment no
-line has, and a document is known by its number in its query, from 1: the order of the file is what joins it to the
-predictions of a ranker.
+write it. The features are left out. All lines name their documents as the first one does; a first word that recurs in
+a query names none, which is an error. Where the first line has no comment no line has, and a document is known by its
+number in its query, from 1: the order of the file is what joins it to the predictions of a ranker.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from polars_ir.files.rows.blanks import (
     rows_of,
     whole_grades,
 )
-from polars_ir.files.rows.verdicts import KEEP, TEXT, Checked
+from polars_ir.files.rows.verdicts import BAD, KEEP, PROBLEM, TEXT, Checked
 
 #: The document in a line's comment: `docid = d`, `id: d`, `docid d`, or `d` first.
 DOCUMENTS = (
@@ -39,6 +39,8 @@ DOCUMENTS = (
 
 #: A line's comment, after its fields.
 COMMENT = r"#\s*(\S)"
+
+_RECURS = "document recurs"
 
 
 def qrels(file: File, grade: Grade) -> Checked:
@@ -72,6 +74,13 @@ def qrels(file: File, grade: Grade) -> Checked:
     rows = rows.with_columns(pl.when(KEEP).then(query).alias("query_id")).with_columns(
         (document if has_documents else place).alias("doc_id")
     )
+    if pattern == DOCUMENTS[-1]:
+        rows = rows.with_columns(pl.col(KEEP).and_(pl.len().over("query_id", "doc_id") > 1).alias(_RECURS))
+        says = "several lines of this query have comments that begin with '{}', so it is no document; {}"
+        problem = pl.format(says, pl.col("doc_id").str.head(80), pl.lit("write # docid = doc_id."))
+        rows = rows.with_columns(
+            pl.col(BAD).or_(_RECURS), pl.when(BAD).then(PROBLEM).when(_RECURS).then(problem).alias(PROBLEM)
+        )
     line_wanted = (
         "grade qid:query_id" + (" # docid = doc_id" if has_documents else ", without docid") + whole_grades(grade)
     )

@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import TAKEN, Code, FileError, Fix, fold, quoted
+from polars_ir.errors import TAKEN, Code, FileError, Fix, fold, option, quoted
 from polars_ir.files.finding.file import SHOWN, File
 from polars_ir.files.formats.record import Format, Role, Rows, Writer
 from polars_ir.files.rows.blanks import (
@@ -236,6 +236,11 @@ def qrels(path: File, grade: Grade, separator: str) -> Checked:
     dialect = dialect_of(path, separator)
     rows, columns = table(path, dialect, "query_id", "doc_id", "relevance")
     grades = named(columns, "relevance") or named(columns, "score")
+    if isinstance(grade, Words) and not grades:
+        meant = guesses.only(name for name in columns if guesses.words(name) & guesses.GRADES)
+        rename = "call it 'relevance'" if meant is None else f"rename {meant!r:.80} to 'relevance'"
+        says = f"no column of grades, whose words {option('grades')} gives numbers; {rename}."
+        raise FileError.at_line(path, 1, separator.join(columns), says)
     wrong = {name: pl.col(name).is_not_null() & not_a_grade(number(name, grade), grade) for name in grades}
     return checked(
         path,

@@ -2,8 +2,8 @@
 
 Conventions: a run line has six fields, `query_id Q0 doc_id rank score tag`, and anything after them belongs to the tag.
 A qrels line has exactly four, `query_id iteration doc_id relevance`; what the second is depends on the track: a
-subtopic (ndeval), a judge (trec_eval's qrels_jg), or nothing. Preferences have a fifth, the group. What a field is, see
-`lines`.
+subtopic (ndeval), a judge (trec_eval's qrels_jg), or nothing. Preferences have a fifth, the group. NTCIR leaves out the
+second, and grades in words. What a field is, see `lines`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,11 @@ from polars_ir.files.rows.blanks import (
     FIELD,
     NUMERAL,
     Grade,
+    Words,
     field,
     fields,
     first_line,
+    hint_of_column,
     last_line,
     no_grade,
     not_a_grade,
@@ -35,7 +37,7 @@ from polars_ir.files.rows.blanks import (
     shown,
     whole_grades,
 )
-from polars_ir.files.rows.tags import warn_of_systems
+from polars_ir.files.rows.tags import pooled_tags, warn_of_systems
 from polars_ir.files.rows.unreadable import FAILURES
 from polars_ir.files.rows.verdicts import KEEP, Checked
 from polars_ir.files.writing.checks import check_any, check_fields, check_judged_once, ranked, sink_fields
@@ -46,6 +48,7 @@ RUN_FIELDS = {"query_id": 0, "doc_id": 2, "rank": 3, "score": 4}
 TAG = 5
 
 _QRELS = {"query_id": 0, "doc_id": 2, "relevance": 3}
+_NTCIR = {"query_id": 0, "doc_id": 1, "relevance": 2}
 _SUBTOPICS = {"query_id": 0, "subtopic": 1, "doc_id": 2, "relevance": 3}
 _JUDGES = {"query_id": 0, "judge": 1, "doc_id": 2, "relevance": 3}
 _PREFERENCES = {"query_id": 0, "judge": 1, "group": 2, "doc_id": 3, "relevance": 4}
@@ -104,8 +107,11 @@ def _blank_in_id() -> pl.Expr:
 
 def qrels(path: File, grade: Grade, places: dict[str, int] = _QRELS) -> Checked:
     """A TREC qrels file, its grades read as `grade`."""
+    if isinstance(grade, Words) and places is _QRELS and _begins_with(path, 3):
+        places = _NTCIR
     layout = _layout(places)
     count = places["relevance"] + 1
+    hint = pl.lit("") if isinstance(grade, Words) else hint_of_column(shown(2))
     problem = (
         pl.when(pl.col(COUNT) == count)
         .then(no_grade(count - 1, grade))
@@ -114,7 +120,11 @@ def qrels(path: File, grade: Grade, places: dict[str, int] = _QRELS) -> Checked:
         .when(pl.col(COUNT) == 5, _begins_with(path, 5))
         .then(pl.lit(f"5 fields, not {count} ({layout}); preferences are read with {option('format', 'preferences')}."))
         .when(pl.col(COUNT) == 3, _begins_with(path, 3))
-        .then(pl.lit(f"3 fields, not {count} ({layout}); BEIR's are read with {option('format', 'beir')}."))
+        .then(
+            pl.when(hint != "", field(2).str.to_lowercase() != "score")
+            .then(pl.concat_str(pl.lit(f"3 fields, not {count} ({layout})."), hint))
+            .otherwise(pl.lit(f"3 fields, not {count} ({layout}); BEIR's are read with {option('format', 'beir')}."))
+        )
         .otherwise(pl.format(f"a qrels line has {count} fields ({layout}); this one has {{}}.", COUNT))
     )
     bad = (pl.col(COUNT) != count) | not_a_grade(pl.col("relevance"), grade)
@@ -175,9 +185,8 @@ def read_clean_run(path: Path) -> pl.DataFrame | None:
         return None
     if frame.is_empty() or frame[_UNCLEAR].any():
         return None
-    if frame[_OTHER_TAG].any():
-        tags = lines.select(pl.nth(TAG).unique(maintain_order=True)).collect(engine="streaming").to_series()
-        warn_of_systems(path, tags.to_list(), options["separator"])
+    if frame[_OTHER_TAG].any() and (tags := pooled_tags(lines.select("query_id", tag=pl.nth(TAG)))):
+        warn_of_systems(path, tags, options["separator"])
     return frame.drop(_UNCLEAR, _OTHER_TAG)
 
 
@@ -199,13 +208,15 @@ def _found(path: Path) -> set[bytes] | None:
 def no_judgments(head: Checked) -> str | None:
     """The reason why the first lines are a table of numbers rather than judgments; None where they may be these."""
     of_lines = head.rows.filter(KEEP).select("query_id", "doc_id", "relevance", second=field(1)).collect()
-    second = of_lines["second"].cast(pl.Int64, strict=False)
-    numbers = not second.null_count() and second.n_unique() > MOST_ITERATIONS
+    integers = of_lines.select(pl.col("second", "doc_id").cast(pl.Int64, strict=False))
+    second = integers["second"]
+    if integers["doc_id"].has_nulls() or second.has_nulls() or (second == 0).all():
+        return None
     n_documents = of_lines["doc_id"].n_unique()
     highest = of_lines["relevance"].max()
     if isinstance(highest, (int, float)) and highest > MOST_GRADE:
         return f"its last column holds {highest:g}, which is no grade"
-    if numbers:
+    if second.n_unique() > MOST_ITERATIONS:
         return f"its second column holds {second.n_unique()} numbers, where TREC has an iteration"
     if n_documents <= FEW < MOST_ITERATIONS < of_lines["query_id"].n_unique():
         return f"its third column holds {n_documents} values for {of_lines['query_id'].n_unique()} queries"

@@ -1,4 +1,4 @@
-"""Tags of a run's lines, with a warning of several in one file, whose documents are ranked together.
+"""Tags of a run's lines, with a warning of several for one query, whose documents are ranked together.
 
 Conventions: a reader sees all lines; a scan sees the first ones and, of a plain file on disk, the last.
 """
@@ -45,12 +45,13 @@ def tags_of(lines: Checked, place: int | None) -> list[str]:
 
 def warn_of_tags(part: Checked, place: int) -> None:
     """Warn of the tags in all lines of a run."""
-    _warn(part, tags_of(part, place), "read_csv")
+    _warn(part, place, "read_csv")
 
 
 def warn_of_tags_at_ends(part: Checked, head: Checked, place: int) -> None:
-    """Warn of the tags in the first and the last lines of a run."""
-    _warn(part, list(dict.fromkeys([*tags_of(head, place), *_last_tag(part.path, place)])), "scan_csv")
+    """Warn of the tags in a run, if its first and last lines have several."""
+    if len({*tags_of(head, place), *_last_tag(part.path, place)}) > 1:
+        _warn(part, place, "scan_csv")
 
 
 def _last_tag(file: File, place: int) -> list[str]:
@@ -64,15 +65,22 @@ def _last_tag(file: File, place: int) -> list[str]:
     return [] if last.startswith("#") or len(found) <= place else [found[place]]
 
 
-def _warn(part: Checked, tags: list[str], reader: str) -> None:
-    """Warn of several tags in a run; what its systems are read with needs one separator."""
-    if len(tags) < 2:
+def _warn(part: Checked, place: int, reader: str) -> None:
+    """Warn of queries with several tags; what the systems are read with needs one separator."""
+    tags = pooled_tags(part.rows.filter(KEEP).select("query_id", tag=field(place)))
+    if not tags:
         return
     separator = "\t" if "\t" in first_line(part.path)[1] else " "
     n_fields = len(_COLUMNS)
     plain = (pl.col(COUNT) == n_fields) & (pl.col(TEXT).str.count_matches(separator, literal=True) == n_fields - 1)
     is_plain = part.rows.select(plain.all()).collect(engine="streaming").item()
     warn_of_systems(part.path, tags, separator if is_plain else None, reader)
+
+
+def pooled_tags(lines: pl.LazyFrame) -> list[str]:
+    """The tags of a run with a query of several, which are pooled; none where each query has one, as of shards."""
+    tags = lines.unique(maintain_order=True).collect(engine="streaming")
+    return tags["tag"].unique(maintain_order=True).to_list() if tags["query_id"].is_duplicated().any() else []
 
 
 def warn_of_systems(path: File, tags: list[str], separator: str | None, reader: str = "read_csv") -> None:
