@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import filterfalse
@@ -26,6 +27,7 @@ from polars_ir.errors import (
     nearest,
     option,
     quoted,
+    warn,
     with_names,
 )
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
@@ -34,7 +36,7 @@ from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.rules import keys_perhaps
 from polars_ir.frames.table import per_query_table
 from polars_ir.frames.table_types import FrameT, Table
-from polars_ir.language.names import canonical_name
+from polars_ir.language.names import canonical_name, column_of
 from polars_ir.language.options import any_number, check, each_once, not_negative, public
 from polars_ir.per_query.provenance import of_judgments
 from polars_ir.per_query.shared.keys import check_one_type, keys_found, null_rule, parts_of
@@ -55,6 +57,9 @@ from polars_ir.per_query.shared.verdicts import judged, p_of_drops, with_floor
 
 #: A drop that can be allowed.
 DROP = not_negative()
+
+#: Measures that count what is there, and say nothing of its quality.
+COUNTS = ("NumQ", "NumRel", "NumRet")
 
 #: A percentage of the range of a measure or of its mean.
 PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*", re.ASCII)
@@ -107,6 +112,8 @@ def gate(
     ----------
     new, old
         What `evaluate` returned for the changed system, and for the one before; of several with `by="run"`.
+    measures
+        The measures to judge; by default all but counts (`NumQ`, `NumRel`, `NumRet`).
     baseline
         The system of `new` that is the old one, in place of `old`; of several others each has a row with `by="run"`.
 
@@ -166,10 +173,12 @@ def judged_change(
     with with_names(per_query=option("new")):
         after, before = _sides(new, old, baseline, by)
     is_plan = not after.eager and (isinstance(new, pl.LazyFrame) or baseline is not None)
+    counts: list[str] = []
     names = _of_one_system(after, measures, cluster, by, is_plan=is_plan)
-    of_old = _of_one_system(before, names if measures is None else measures, cluster, by, is_plan=is_plan)
     if measures is None:
+        names, counts = _without_counts(names)
         warn_of_attributes(after, names)
+    of_old = _of_one_system(before, names if measures is None else measures, cluster, by, is_plan=is_plan)
     by = list(map(after.roles.get, by, by))
     its_range = ranges_of(names, options["ranges"])
     allowed = _allowed(after, before, its_range, options["max_drop"])
@@ -177,11 +186,11 @@ def judged_change(
     keys: dict[str, None] = {}
     for table in (after, before):
         if not is_plan and may_repeat(table.select("query_id")):
-            keys |= dict.fromkeys(keys_found(table, without=names))
+            keys |= dict.fromkeys(keys_found(table, without=[*names, *counts]))
     others = ["topic", "topic_id", PROVENANCE, *by, cluster if isinstance(cluster, str) else None]
     others += of_judgments(after.columns)
     if is_plan:  # of which an error names the columns that may distinguish its rows
-        perhaps = keys_perhaps(after.dtypes, [*after.keys, *names])
+        perhaps = keys_perhaps(after.dtypes, [*after.keys, *names, *counts])
         others += [name for name in perhaps if before.dtypes.get(name) == after.dtypes[name]]
     if keys:
         check_one_type({"new": after, "old": before}, keys)
@@ -203,7 +212,8 @@ def judged_change(
             for name in scores.measures:
                 check_range(name, scores.seen(name), its_range[name])
             found = scores.paired([(0, 1)], missing="skip", tails=True, as_0=as_0, ranges=its_range)
-            slices += [(of._replace(slice={**of_part, **of.slice}), scores.note) for of in found]
+            note = "; ".join(scores.notes((0, 1))) or None
+            slices += [(of._replace(slice={**of_part, **of.slice}), note) for of in found]
         rows = list(_rows(slices, its_range, allowed, floor_of, options))
     verdicts = pl.DataFrame(rows, schema={**dict(zip(by, map(after.dtypes.get, by), strict=True)), **SCHEMA})
     return verdicts.rename(after.source_names, strict=False)
@@ -219,9 +229,12 @@ def _rows(
     """A row for each slice and measure."""
     drops = p_of_drops([of for of, _ in slices], ranges, options["interval"])
     pairs = [(of.slice, pair, note) for of, note in slices for pair in of.pairs]
+    # Of slices in which as many queries differ, each is as likely to have the lowest p by chance.
+    n_slices = Counter(differing for of, _ in slices for differing in {pair.differing for pair in of.pairs})
     for (names, pair, note), p in zip(pairs, drops, strict=True):
         its = ranges[pair.measure]
-        row = judged(pair, its, allowed[pair.measure], options, len(pairs), p, note)
+        lowest_p = 1 - (1 - 2.0**-pair.differing) ** n_slices[pair.differing]
+        row = judged(pair, its, allowed[pair.measure], options, len(pairs), p, lowest_p, note)
         yield {**names, **with_floor(row, pair, its, floors.get(pair.measure), options["alpha"])}
 
 
@@ -285,6 +298,16 @@ def _of_one_system(
             says = f"has no column {named!r}; it has {quoted(table.columns)}."
             raise ColumnError(says, about=role, near=nearest(named, table.columns))
     return measures_of(table, measures, without=[*by, *([cluster] if isinstance(cluster, str) else [])])
+
+
+def _without_counts(measures: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The measures without counts of judgments or ranks, which no change makes worse, and these; a warning of some."""
+    named = {name: column.info.name for name in measures if (column := column_of(name))}
+    counts = [name for name in measures if named.get(name) in COUNTS]
+    if not counts or len(counts) == len(measures):
+        return list(measures), []
+    warn(f"has counts, which are not judged unless {option('measures')} names them: {quoted(counts)}.", about="new")
+    return [name for name in measures if name not in counts], counts
 
 
 def _kept(table: CanonicalFrame, measures: Sequence[str], others: Sequence[Any], keys: Iterable[str]) -> CanonicalFrame:

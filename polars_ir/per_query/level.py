@@ -193,7 +193,7 @@ def _complete(scores: Scores, measure: str) -> tuple[Floats, list[str]]:
         raise DataError(f"ir.level needs two queries or more with a value of {measure!r} for all systems.")
     left_out = len(values) - len(complete)
     notes = [f"left out, without a value of some system: {left_out}"] if left_out else []
-    return complete, [*notes, *scores.left_out(measure)]
+    return complete, [*notes, *scores.left_out(measure, range(len(scores.systems)))]
 
 
 class Setting(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -16,6 +16,9 @@ from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.names import canonical_name, column_of, measure_of, measure_part
 from polars_ir.language.options import public
+
+if TYPE_CHECKING:
+    from polars_ir.statistics.randomisation import Floats
 
 
 @public()
@@ -116,13 +119,21 @@ def of_judgments(columns: Sequence[str]) -> list[str]:
     return [name for name in (QUERY_HASH, *counts) if name in columns]
 
 
-def note_of_other_judgments(table: CanonicalFrame, rows: pl.LazyFrame) -> str | None:
-    """The note on queries that systems in memory were judged by differently, by hashes or numbers of relevant ones."""
-    others = [key for key in table.keys if key != "run"]
-    for name in of_judgments([name for name in table.columns if name not in table.keys]):
-        judged = judged_of(pl.col(name)) if name == QUERY_HASH else pl.col(name)
-        of_query = rows.group_by(others).agg(judged.drop_nulls().n_unique().alias(name))
-        if several := of_query.filter(pl.col(name) > 1).collect().height:
+def codes_of_judgments(table: CanonicalFrame, rows: pl.LazyFrame) -> dict[str, Floats]:
+    """Numbers of the judgments of each row in memory, the same for the same, by hashes or counts of relevant ones."""
+    names = of_judgments([name for name in table.columns if name not in table.keys])
+    judged = [judged_of(pl.col(name)).alias(name) if name == QUERY_HASH else pl.col(name) for name in names]
+    codes = rows.select(judged).select(pl.col(names).rank("dense").cast(pl.Float64)).collect()
+    return {name: codes[name].fill_null(float("nan")).to_numpy() for name in names}
+
+
+def note_of_other_judgments(judged: Mapping[str, Floats], systems: Sequence[int]) -> str | None:
+    """The note on queries that were judged differently for some systems, by their `codes_of_judgments`."""
+    import numpy as np
+
+    for name, codes in judged.items():
+        of_systems = codes[:, list(systems)]
+        if several := int((np.fmax.reduce(of_systems, axis=1) > np.fmin.reduce(of_systems, axis=1)).sum()):
             queries = "1 query was" if several == 1 else f"{several:,} queries were"
             return (
                 f"{queries} judged differently for different systems, by {name!r}: evaluate all by the same judgments"

@@ -115,7 +115,7 @@ def _ranked(scores: Scores, measure: str, options: RankingBySlice) -> Iterator[d
     values = scores.values[measure][of_all]
     left_out = len(scores.answered) - len(values)
     notes = [f"left out, without a value of some system: {left_out}"] if left_out else []
-    notes += scores.left_out(measure)
+    notes += scores.left_out(measure, range(len(scores.systems)))
     if len(values) < 2:
         notes.insert(0, "fewer than two queries with a value of all systems")
     same: dict[str, Any] = {"measure": measure, "n_queries": len(values), "note": "; ".join(notes) or None}

@@ -95,6 +95,40 @@ def test_an_inconclusive_gate_says_how_many_more_queries_decide():
     assert note == f"{few}; these queries rule out a drop of more than {ruled_out:.3g}; {more}"
 
 
+def test_of_so_few_queries_in_so_many_slices_no_outcome_is_beyond_chance():
+    ids, lang = list(range(48)), [f"s{i // 6}" for i in range(48)]
+    old = pl.DataFrame({"query_id": ids, "lang": lang, "Success@5": [1.0] * 6 + [0.0, 1.0] * 21})
+    new = old.with_columns((1 - pl.col("Success@5")).alias("Success@5"))
+    row = gate(new, old, by="lang", max_drop=0.02).row(0, named=True)
+    # One slice of eight loses all by chance with 1 - (1 - 2^-6)^8 = .118.
+    assert (row["difference"], row["p"] > 0.1) == (-1, True)
+    assert row["note"].startswith("there are only 6 queries: no outcome of so few, in so many rows, could have been")
+    # Beside a slice of many queries that differ, as few can be found.
+    alone = new.filter(lang="s0"), old.filter(lang="s0")
+    many = [pl.DataFrame({"query_id": range(100, 140), "lang": "s9", "Success@5": [v] * 40}) for v in (0.0, 1.0)]
+    both = [pl.concat(frames) for frames in zip(alone, many, strict=True)]
+    assert gate(*both, by="lang", max_drop=0.02)["p"].max() < 0.05
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "found"),
+    [
+        ([0, 1, 0, 1, 1, 0, 0], [1, 1, 1, 0, 0, 0, 1], "no drop that the measure can have"),
+        ([0.51] * 30, [0.5] * 30, "one of more than 0.01"),
+    ],
+)
+def test_a_drop_that_would_be_found_is_one_that_can_be(new, old, found):
+    frames = (pl.DataFrame({"query_id": range(len(of)), "AP": of}) for of in (new, old))
+    assert f"; {found} would be found 4 times out of 5; " in gate(*frames, max_drop=0.01)["note"].item()
+
+
+def test_counts_are_judged_only_where_they_are_named():
+    new, old = (frame.with_columns(NumRel=3, NumRet=of) for frame, of in ((LONG_NEW, 9), (LONG_OLD, 10)))
+    with pytest.warns(ir.IRWarning, match=r"new has counts, which are not judged unless measures names them: 'NumRel'"):
+        assert gate(new, old, max_drop=0.1)["measure"].to_list() == ["AP"]
+    assert gate(new, old, ["AP", "NumRet"])["measure"].to_list() == ["AP", "NumRet"]
+
+
 @pytest.mark.whole("a simulation")
 def test_so_many_queries_do_pass_4_times_out_of_5():
     source = np.random.default_rng(4)

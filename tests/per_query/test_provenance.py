@@ -258,6 +258,9 @@ def test_queries_judged_by_other_judgments_are_noted_where_frames_show_it(shown_
     assert ir.gate(new, old, "P@5", max_drop=0.05)["note"].item().endswith(f"{note}evaluate all by the same judgments")
     both = pl.concat([new, old])
     assert note in ir.compare(both, "P@5", baseline="bm25")["note"].item()
+    third = pl.concat([both, new.with_columns(run=pl.lit("same"))])
+    of_pairs = ir.compare(third, "P@5", baseline="bm25").select("run", told=pl.col("note").str.contains(note[2:]))
+    assert of_pairs.fill_null(False).rows() == [("same", False), ("tfidf", True)]
     alike = both.filter(pl.col("query_id") > "q03")
     assert note[2:] not in str(ir.compare(alike, "P@5", baseline="bm25")["note"].item())
 

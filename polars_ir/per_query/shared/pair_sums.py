@@ -387,6 +387,10 @@ class Sums:
         """Columns of (system, baseline) to compare."""
         return pairs_of(self.systems, baseline)
 
+    def notes(self, _: Sequence[object]) -> list[str]:
+        """The note of every row."""
+        return [] if self.note is None else [self.note]
+
     def schema(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         """Types of a result: those of the slices, and its other columns."""
         dtypes = self.queries.collect_schema()
@@ -457,7 +461,7 @@ class Sums:
             row["wins"],
             row["losses"],
             row["only_first"] + row["only_second"],
-            notes if self.note is None else [*notes, self.note],
+            [*notes, *self.notes(systems)],
             (row["only_second"], row["only_first"], *alone),
             math.sqrt(row["first_squares"] / (row["n"] - 1) / row["n"]) if row["n"] > 1 else None,
         )

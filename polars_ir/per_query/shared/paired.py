@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ import polars as pl
 from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, option
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.language.names import is_cost
-from polars_ir.per_query.provenance import check_made_alike, note_of_other_judgments
+from polars_ir.per_query.provenance import check_made_alike, codes_of_judgments, note_of_other_judgments
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.keys import QUERY, with_systems
 from polars_ir.per_query.shared.measures import Measures, Range, range_of, warn_of_attributes
@@ -55,7 +55,8 @@ class Scores:
     `answered` is true, in the same shape, where the system had a row for the query at all. `queries` has the query's
     id, under the name it came with, and the columns of `slices`. `clusters` has the number of each query's cluster, if
     queries have some, and `each_query` the scores of queries where the rows are clusters. `note` belongs to every row.
-    `system` is the name that the column of systems came with.
+    `system` is the name that the column of systems came with. `judged` has numbers of the judgments of each query and
+    system, by the column that shows them.
     """
 
     systems: tuple[str, ...]
@@ -67,6 +68,7 @@ class Scores:
     clusters: NDArray[np.intp] | None = None
     each_query: Scores | None = None
     system: str = "run"
+    judged: Mapping[str, Floats] = field(default_factory=dict)
 
     def of_clusters(self) -> Scores:
         """The scores of clusters instead of their queries, if there are clusters."""
@@ -103,9 +105,11 @@ class Scores:
         slices = rows.agg("polars_ir: row").sort(self.slices, nulls_last=True)
         for *names, places in slices.iter_rows():
             values = {measure: array[places] for measure, array in self.values.items()}
+            judged = {name: array[places] for name, array in self.judged.items()}
             clusters = None if self.clusters is None else self.clusters[places]
+            queries_of_part, answered = queries[places].lazy(), self.answered[places]
             part = replace(
-                self, queries=queries[places].lazy(), values=values, answered=self.answered[places], clusters=clusters
+                self, queries=queries_of_part, values=values, answered=answered, clusters=clusters, judged=judged
             )
             yield dict(zip(self.slices, names, strict=True)), part
 
@@ -126,26 +130,31 @@ class Scores:
         answered = (self.each_query or self).answered
         return int((answered[:, pair[0]] != answered[:, pair[1]]).sum())
 
-    def left_out(self, measure: str) -> list[str]:
-        """Notes on all systems: on queries left out of their clusters, and the one of every row."""
+    def notes(self, systems: Sequence[int]) -> list[str]:
+        """The note of every row, and that on queries that were judged differently for some systems."""
+        judged = (self.each_query or self).judged
+        return list(filter(None, (self.note, note_of_other_judgments(judged, systems))))
+
+    def left_out(self, measure: str, systems: Sequence[int]) -> list[str]:
+        """Notes on some systems: on queries left out of their clusters, and those of every row."""
         n = 0 if self.each_query is None else int((~_complete(self.each_query.values[measure])).sum())
         notes = [f"left out of clusters, without a value of all systems: {n}"] if n else []
-        return notes if self.note is None else [*notes, self.note]
+        return [*notes, *self.notes(systems)]
 
     def undefined(self, measure: str, pair: tuple[int, int]) -> list[str]:
         """Notes on a pair: those on all systems, and on queries that both answered and only one has a value for."""
         import numpy as np
 
         if self.each_query is not None:
-            return self.left_out(measure)
+            return self.left_out(measure, pair)
         answered = self.answered[:, pair].all(axis=1)
         lacking = np.isnan(self.values[measure][:, pair])[answered]
         if not lacking.any():
-            return [] if self.note is None else [self.note]
+            return self.notes(pair)
         of_one = (lacking & ~lacking[:, ::-1]).sum(axis=0).tolist()
         systems = [self.systems[system] for system in pair]
         notes = notes_of_lacking(measure, systems, lacking.sum(axis=0).tolist(), of_one, len(lacking))
-        return [*notes, *self.left_out(measure)]
+        return [*notes, *self.left_out(measure, pair)]
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -304,7 +313,6 @@ def scores_of(
     if PROVENANCE in of.table.columns:
         made = of.rows.sort(of.table.keys).collect()
         note = "; ".join(filter(None, (note, check_made_alike(of.table, made, of.measures)))) or None
-    note = "; ".join(filter(None, (note, note_of_other_judgments(of.table, of.rows)))) or None
     slices, others = list(map(column_for, of.slices)), [] if cluster is None else [CLUSTER]
     column = pl.col("run").cast(pl.String).cast(pl.Enum(systems)).to_physical()
     rows = of.rows.select(NUMBER, *slices, *others, *of.measures, column.alias(ANSWERED)).collect()
@@ -325,9 +333,13 @@ def scores_of(
     for measure in of.measures:
         values[measure] = np.full(answered.shape, lacking)
         np.put(values[measure], cells, rows[measure].cast(pl.Float64).fill_null(np.nan).to_numpy())
-    queries = of.rows.filter(is_first).select(*names).rename(names)
+    judged = {}
+    for name, codes in codes_of_judgments(of.table, of.rows).items():
+        judged[name] = np.full(answered.shape, np.nan)
+        np.put(judged[name], cells, codes)
+    queries, system = of.rows.filter(is_first).select(*names).rename(names), of.table.names["run"]
     return Scores(
-        tuple(systems), queries, values, answered, tuple(of.slices), note, clusters, system=of.table.names["run"]
+        tuple(systems), queries, values, answered, tuple(of.slices), note, clusters, system=system, judged=judged
     )
 
 

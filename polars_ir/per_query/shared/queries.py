@@ -81,6 +81,11 @@ class Pair(NamedTuple):
     one_sided: tuple[int, int, int, int] = (0, 0, 0, 0)
     error: float | None = None
 
+    @property
+    def differing(self) -> int:
+        """Number of queries that differ by more than the tolerance."""
+        return self.wins + self.losses
+
 
 class Pairs(NamedTuple):
     """Pairs of a slice, measure by measure.

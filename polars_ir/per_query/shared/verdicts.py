@@ -137,9 +137,13 @@ def judged(
     options: Gating,
     n_rows: int,
     p: float | None,
+    lowest_p: float,
     last_note: str | None,
 ) -> dict[str, Any]:
-    """The row of a measure, one of so many, with its verdict on the differences of a pair and the p of a drop."""
+    """The row of a measure, one of so many, with its verdict on the differences of a pair and the p of a drop.
+
+    `lowest_p` is a limit that p could not be below, whatever the signs of the differences.
+    """
     d = pair.sample
     gains = d.scaled(-1) if value_range.is_cost else d
     bounds = _bounds(gains, pair.measure, options, 1)
@@ -155,7 +159,7 @@ def judged(
             notes.append(f"{end} 0, as it allows for queries that gain more than any of these")
         notes += _without(gains, bounds, options)
     elif verdict is None:
-        verdict, notes = "inconclusive", _undecided(pair, gains, bounds, max_drop, options, n_rows, p)
+        verdict, notes = "inconclusive", _undecided(pair, gains, bounds, max_drop, options, n_rows, p, lowest_p)
     ends = bounds if bounds is None or not value_range.is_cost else (-bounds[1], -bounds[0])
     looks = None
     if options["looks"] is not None:
@@ -217,7 +221,14 @@ def _decided(
 
 
 def _undecided(
-    pair: Pair, gains: Sample, bounds: Ends | None, max_drop: float, options: Gating, n_rows: int, p: float | None
+    pair: Pair,
+    gains: Sample,
+    bounds: Ends | None,
+    max_drop: float,
+    options: Gating,
+    n_rows: int,
+    p: float | None,
+    lowest_p: float,
 ) -> list[str]:
     """The notes on queries that can not tell: whether the mean dropped, and what more of them would show."""
     if gains.n < 2:
@@ -226,13 +237,13 @@ def _undecided(
     if p is not None and p <= options["alpha"]:
         notes.append(f"{_beyond_chance(pair.sample.mean, p)}, but by no more than may be lost")
     elif p is not None:
-        notes.append(_seen(pair, gains, max_drop, options, n_rows, p))
+        notes.append(_seen(pair, gains, max_drop, options, n_rows, p, lowest_p))
     if bounds is None:
         return notes
     if bounds[1] < -max_drop * ROUNDED:
         notes.append(f"worse by itself, but of {n_rows} verdicts one is by chance")
     else:
-        notes.append(_plan(gains, (pair.wins + pair.losses) / gains.n, max_drop, bounds[0], options))
+        notes.append(_plan(gains, pair.differing / gains.n, max_drop, bounds[0], options))
     return notes
 
 
@@ -251,29 +262,35 @@ def _p(p: float) -> str:
     return "p < .0001" if p < 0.0001 else f"p = {p:.2g}".replace("0.", ".", 1)
 
 
-def too_few(differing: int, n: int) -> str:
+def too_few(differing: int, n: int, so_many: str = "") -> str:
     """The note on a test by signs or their changes, of which so few differences can have no p that is low enough."""
     some = f"only {differing}" if differing else "none"
-    return f"{some} of {n} queries differ{'s' * (differing < 2)}: no outcome of so few could have been beyond chance"
+    told = f"there are only {n} queries" if differing == n else f"{some} of {n} queries differ{'s' * (differing < 2)}"
+    return f"{told}: no outcome of so few{so_many} could have been beyond chance"
 
 
-def _seen(pair: Pair, gains: Sample, max_drop: float, options: Gating, n_rows: int, p: float) -> str:
+def _seen(pair: Pair, gains: Sample, max_drop: float, options: Gating, n_rows: int, p: float, lowest_p: float) -> str:
     """The drop that would have been found 4 times out of 5, where none was found."""
     from statistics import NormalDist
 
     from polars_ir.statistics import student
     from polars_ir.statistics.planning import POWER, widened
 
-    n, alpha, differing = gains.n, options["alpha"], pair.wins + pair.losses
+    n, alpha, told = gains.n, options["alpha"], f"no drop beyond chance ({_p(p)})"
     if options["interval"] == "anytime":
-        return f"no drop beyond chance ({_p(p)})"
-    if 2.0**-differing > alpha:
-        return too_few(differing, n)
+        return told
+    if lowest_p > alpha:
+        return too_few(pair.differing, n, ", in so many rows," if 2.0**-pair.differing <= alpha else "")
     # Rows share alpha, and the spread may be larger than it seems.
     error = gains.std * widened(n) / math.sqrt(n)
     t = student.quantile(1 - alpha / n_rows, n - 1) + student.quantile(POWER, n - 1)
     found = max(t * error, max_drop + NormalDist().inv_cdf(POWER) * error)
-    return f"no drop beyond chance ({_p(p)}); one of {found:.3g} would be found 4 times out of 5"
+    if found <= -gains.mean:
+        return told  # As large a drop was not found: what is normal of larger samples does not hold here.
+    if found >= gains.support[1]:
+        return f"{told}; no drop that the measure can have would be found 4 times out of 5"
+    size = f"{found:.3g}" if found > max_drop else f"more than {max_drop:.3g}"
+    return f"{told}; one of {size} would be found 4 times out of 5"
 
 
 def _bounds(gains: Sample, measure: str, options: Gating, n_rows: int) -> Ends | None:
