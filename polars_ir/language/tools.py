@@ -74,7 +74,7 @@ OF_ALL_ROWS = "is of all rows as one list, not of each query"
 
 #: Of tools for recommenders.
 OF_RANKED_HITS = "counts the novelty of relevant items by their rank; 'Serendipity' is of these, 'Novelty' of all"
-OF_LOG = "has the items of the whole log, and [PAD]: give all of these as items"
+OF_LOG = "has the items of the whole log, and [PAD]: give"
 
 #: Of tools for answers from retrieved documents.
 OF_HITS = "AP(denominator='hits')"
@@ -177,7 +177,9 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
         "Hit": ToolName("Success"),
         "ILS": ToolName("", "is 1 - 'ILD(of=...)', but 1 for a list of one item"),
         "ListGini": ToolName(
-            "Gini", "divides by the size of its vocabulary, whichever items these are", catalogue="items"
+            "Gini",
+            "divides by the size of its vocabulary, whichever items these are: give all as items",
+            catalogue="items",
         ),
         "MeanPopRank": ToolName("", "is the mean rank by popularity, 1 for the most popular; 'Popularity' is of users"),
         "NDCG": ToolName("nDCG(dcg='binary',discount='jarvelin')"),
@@ -241,8 +243,8 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
     "RecBole": {
         "averagepopularity": ToolName("Popularity", "counts rows of the history, and rounds the mean to 4 digits"),
         "GAUC": ToolName("", "is 'Accuracy' by positives: evaluate 'NumRel', too, and take .ir.mean(weights='NumRel')"),
-        "giniindex": ToolName("Gini(extra=1)", OF_LOG, catalogue="items"),
-        "itemcoverage": ToolName("ItemCoverage(extra=1)", OF_LOG, catalogue="items"),
+        "giniindex": ToolName("Gini(extra=1)", f"{OF_LOG} all of these as items", catalogue="items"),
+        "itemcoverage": ToolName("ItemCoverage(extra=1)", f"{OF_LOG} these as items", catalogue="items"),
         "MAP": ToolName(AP_OF_BEST),
         "MRR": ToolName("RR"),
         "NDCG": ToolName(BINARY),
