@@ -1,8 +1,8 @@
 """The lists of a run, with columns of their items by a history and a catalogue: what measures of lists read.
 
 Conventions
-    * Every list of the run has its rows, whoever is judged. Only lists that a cutoff shortens are ranked; in the others
-      each item stands at place 0, which is within every cutoff.
+    * Every list of the run has its rows, whoever is judged. Lists are ranked where a cutoff shortens one; else an item
+      has place 0, which is within every cutoff.
     * What pairs of items of a list share is a sum of vectors, squared, so that no pair is made. Vectors are whole
       multiples of `UNIT`, whose sums are the same in any order.
     * A mean similarity is of a list, and has a row of its own in the relation.
@@ -49,6 +49,12 @@ UNIT = 2.0**40
 #: Columns of items between two steps.
 OF, WEIGHT = "polars_ir: of", "polars_ir: weight"
 
+#: Portions of the users of a plan, each ranked by itself: a ranking keeps its rows in memory.
+PORTIONS = 4
+
+#: The number of items of a list.
+LENGTH = "polars_ir: length"
+
 #: The beginning of marks of lists, and that of a list with an item that somebody had.
 OF_LISTS = "polars_ir: of lists"
 WARM = f"{OF_LISTS}: warm"
@@ -79,9 +85,9 @@ def list_relation(
 def listed(
     run: CanonicalFrame, shortest: int | None, deepest: int | None, *, in_order: bool = False, tied: bool = False
 ) -> pl.LazyFrame:
-    """Keys and items of the lists of a run down to the `deepest` place, with `PLACE`, which is 0 in short lists.
+    """Keys and items of the lists of a run down to the `deepest` place, with `PLACE`, which is 0 where all are short.
 
-    A list of `shortest` items or fewer is short, and all are where it is None. With `tied` items that share the last
+    They are where none has more than `shortest` items, or this is None. With `tied` items that share the last
     place are kept, with the counts of their ties. With `in_order` equal scores stand as the rows do.
     """
     keys, document = run.keys, run.document
@@ -91,23 +97,31 @@ def listed(
     last = pl.col("n_higher") < deepest if tied and deepest else pl.col(PLACE) <= (deepest or 2**62)
     if run.eager:
         rows = run.select(*document, "score")
-        lengths = rows.group_by(keys).agg(pl.len()).select(pl.col("len").max())
-        if (lengths.collect(engine="in-memory").item() or 0) <= shortest:
+        longest = lengths_of(run).select(pl.col(LENGTH).max())
+        if (longest.collect(engine="in-memory").item() or 0) <= shortest:
             return rows.drop("score").with_columns(**short)
         placed = placed_rows(rows, keys, by_id=not in_order).rename({"rank": PLACE})
         return placed.select(*document, pl.col(*short).cast(pl.Int64)).filter(last)
-    lengths = run.select(*keys).group_by(keys).agg(pl.len().alias("polars_ir: n"))
-    is_short = pl.col("polars_ir: n") <= shortest
-    # Each pass takes columns of its own, so that the optimizer does not keep the run for all of them.
-    of_short = searched(run.guarded().select(*document), run)
-    of_short = of_short.join(lengths.filter(is_short), on=keys, how="semi").with_columns(**short)
-    # A semi-join without rows on its right reads none of its left, and no guard of these.
-    table = (with_position(run) if in_order else run).guarded()
-    long = table.all_columns().join(lengths.filter(~is_short), on=keys, how="semi")
+    is_long = searched(lengths_of(run).select((pl.col(LENGTH).max() > shortest).fill_null(False)), run)
+    # Either the short lists are read, or the long ones, in another order of columns: of passes that look alike the
+    # optimizer would make one that keeps the run.
+    of_short = run.guarded().select(*document).join(is_long.filter(~pl.col(LENGTH)), how="cross").drop(LENGTH)
+    of_short = of_short.with_columns(**short).with_columns(pl.col(*short).cast(pl.Int64))
+    table = with_position(run) if in_order else run
+    rows, portion = table.select(*reversed(table.columns)), pl.col("query_id").hash() % PORTIONS
     ranks = ["rank", *(tie_counts(keys) if tied else ())]
-    of_long = by_sorting(table.with_frame(long), None, ranks, search=False).rename({"rank": PLACE})
-    of_long = of_long.select(*document, pl.col(*short).cast(pl.Int64)).filter(last)
-    return pl.concat([of_short.with_columns(pl.col(*short).cast(pl.Int64)), of_long])
+    portions = []
+    for number in range(PORTIONS):
+        some = table.with_frame(rows.filter(portion == number)).guarded()
+        long = some.all_columns().join(is_long.filter(LENGTH), how="cross").drop(LENGTH)
+        ranked = by_sorting(some.with_frame(long), None, ranks, search=False).rename({"rank": PLACE})
+        portions.append(ranked.select(*document, pl.col(*short).cast(pl.Int64)).filter(last))
+    return pl.concat([of_short, *portions])
+
+
+def lengths_of(run: CanonicalFrame) -> pl.LazyFrame:
+    """The number of items of each list, `LENGTH`; the same plan in all branches, which then share its result."""
+    return run.select(*run.keys).group_by(run.keys).agg(pl.len().alias(LENGTH))
 
 
 def with_history(rows: pl.LazyFrame, catalogue: Catalogue, columns: Collection[str]) -> pl.LazyFrame:

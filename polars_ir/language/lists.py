@@ -3,7 +3,7 @@
 Conventions
     * The columns are made where a measure names them, of the tables that a call gives. Their names are written like
       calls, which no column of a user's is.
-    * `place` is the place in the list, and 0 in a list that no cutoff of the call shortens: that need not be ranked.
+    * `place` is the place in the list, and 0 where no cutoff of the call shortens a list: none need be ranked.
     * An item is *cold* where nobody had it: its number of users is 0. A user counts once for an item.
 """
 

@@ -61,5 +61,5 @@ def explain_plan(run: Any, qrels: Any = None, measures: Measures = "nDCG@10", **
     run, measured, needs = resolved(run, qrels, measures, options)
     if qrels is None and needs.lists and reads_no_judgments(measured):
         run_alone(run, needs.by)  # an error for an invalid one
-        return Plan("by sorting", "measures of lists read no judgments, and rank the lists that a cutoff shortens")
+        return Plan("by sorting", "measures of lists read no judgments, and rank lists where a cutoff shortens one")
     return plan_of(run, qrels, measured, needs)

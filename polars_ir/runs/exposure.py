@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.engine.lists import listed
+from polars_ir.engine.lists import LENGTH, lengths_of, listed
 from polars_ir.engine.run_and_qrels import is_searched, search_duplicates, systems_of, with_twice
 from polars_ir.errors import Code, DataError, Fix, MeasureError, option, warn
 from polars_ir.frames.canonical_frame import CanonicalFrame
@@ -143,8 +143,10 @@ def _relation(run: CanonicalFrame, catalogue: Catalogue | None, measures: Sequen
     else:
         there = there.with_columns(pl.lit(None, pl.Int64).alias(ITEMS))
     if any(USERS in measure.expression.meta.root_names() for measure in measures):
-        users = run.select(*run.keys).group_by(run.keys).agg(n=pl.len().cast(pl.Int64)).group_by(*systems, each)
-        lists = users.agg(pl.len().cast(pl.Int64).alias(USERS), pl.col("n").max().alias(LONGEST))
+        numbers = {USERS: pl.len(), LONGEST: pl.col(LENGTH).max()}
+        lists = (
+            lengths_of(run).group_by(*systems, each).agg(n.cast(pl.Int64).alias(name) for name, n in numbers.items())
+        )
         there = there.join(lists, on=on, how="left", nulls_equal=True)
     return there.join(counts, on=on, how="left", nulls_equal=True).with_columns(pl.col(*weights).fill_null(0))
 

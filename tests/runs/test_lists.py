@@ -305,6 +305,16 @@ def test_a_history_that_shares_no_user_with_the_lists_is_told_of_seen_items(make
         ir.evaluate(make(RUN), ["Seen@2"], history=make(other.vstack(TRAIN[:1]))).lazy().collect()
 
 
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+@pytest.mark.parametrize("lists", [("ab", "ab"), ("ab", "abcd"), ("abcd", "abcd")])
+def test_a_plan_fails_for_wrong_rows_whether_lists_are_short_or_long(lists, engine):
+    run = ranked(dict(zip(("u1", "u2"), lists, strict=True)))
+    without = pl.when(pl.int_range(pl.len()) > 0).then("item_id")
+    for wrong, says in ((pl.concat([run, run[-1:]]), "more than once"), (run.with_columns(without), "are null")):
+        with pytest.raises(pl.exceptions.InvalidOperationError, match=says):
+            wrong.lazy().ir.exposure("Entropy@3").collect(engine=engine)
+
+
 def test_items_whose_vectors_are_all_empty_have_none():
     items = pl.DataFrame({"item_id": list("abcdef"), "v": pl.Series([[]] * 6, dtype=pl.List(pl.Float64))})
     with pytest.warns(ir.IRWarning, match="lists of 4 queries, the first being 'u1', hold items without 'v'"):
