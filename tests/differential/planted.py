@@ -108,7 +108,7 @@ BUGS = (
     Bug("not relevant before unjudged at best", "engine.ranking.reordered", "grade - 1", "grade + 1"),
     Bug("a cutoff one too high", "language.words.top", "of <= k", "of < k"),
     Bug("a precision out of what is retrieved", "language.words.length", "pl.len().clip(k, k)", "n_retrieved"),
-    Bug("the lowest relevant grade is not", "language.words.relevant", "relevance >= rel", "relevance > rel"),
+    Bug("the lowest relevant grade is not", "language.words.relevant", "relevance >= check", "relevance > check"),
     Bug(
         "without a relevant document 0, not undefined",
         "language.words.if_relevant",
