@@ -16,9 +16,10 @@ from polars_ir.cli.arguments import OF_RANKINGS
 from polars_ir.errors import ColumnError, FileError, OptionError, caller, fold, nearest, quoted, warn, with_names
 from polars_ir.files import read_qrels, read_run, scan_run
 from polars_ir.files.finding.copies import STDIN, as_file, shown_name
-from polars_ir.files.finding.file import located
-from polars_ir.files.finding.sources import Limits, names, resolve
+from polars_ir.files.finding.file import File, located
+from polars_ir.files.finding.sources import Limits, by_extension, format_of, names, resolve
 from polars_ir.files.formats import TABLES, FormatName
+from polars_ir.files.rows.blanks import fields, first_line
 from polars_ir.files.writing.metadata import read_metadata
 from polars_ir.frames.roles import PROVENANCE, ROLE_OF, find, required
 from polars_ir.language.names import resolve as measures_of
@@ -158,7 +159,20 @@ def excluded_of(options: argparse.Namespace) -> Any:
     with with_names(exclude=shown_name(name)):
         if Path(name).suffix in TABLES:
             return table_of(name, **limits)
-        return qrels_of(name, option="exclude", **limits)
+        with as_file(name) as file, with_names(qrels=shown_name(name)):
+            return read_qrels(file, format=_format_of_excluded(resolve(file, **limits)[0]), **limits)
+
+
+def _format_of_excluded(file: File) -> FormatName | None:
+    """MS MARCO's for lines of two ids; None where the file tells its format, and an error where nothing does."""
+    if by_extension(file) is None and len(fields(first_line(file)[1])) == 2:
+        return "msmarco"
+    try:
+        format_of(file, "qrels")
+    except FileError:
+        says = "nothing tells its format. Give lines of query_id doc_id, TREC judgments, or a .csv of these columns."
+        raise FileError.of_file(file, says) from None
+    return None
 
 
 def tables_of_lists(options: argparse.Namespace) -> dict[str, pl.DataFrame]:

@@ -24,6 +24,7 @@ DOCUMENTS = set(
     sku asin candidate entity
     """.split()
 )
+USERS = set("user customer".split())
 IDS = set("id key no nr number identifier".split())
 
 #: Words of columns that are no ids, whatever else is missing.

@@ -19,6 +19,9 @@ from polars_ir.errors import Code, Fix, InputTypeError
 #: The fields of a hit: Elasticsearch's and OpenSearch's, and Qdrant's.
 HIT_ID, HIT_SCORE = ("_id", "id"), ("_score", "score")
 
+#: The field of a hit that holds what Elasticsearch and OpenSearch sorted it by.
+SORTED = "sort"
+
 
 def from_mapping(table: str, value: Mapping[Any, Any], column: str) -> pl.DataFrame:
     """`{query: {doc: value}}` and `{query: [doc, ...]}` as rows.
@@ -78,7 +81,7 @@ def hits_of(answer: Any) -> list[Any] | None:
 
 def ranks_by_place(hits: Sequence[Any], scores: Sequence[Any]) -> bool:
     """True for hits of a search that is sorted by anything but scores that fall."""
-    if not hits or not all(_field(hit, ("sort",)) for hit in hits):
+    if not hits or not all(_field(hit, (SORTED,)) for hit in hits):
         return False
     are_scores = all(isinstance(score, Real) for score in scores)
     return not (are_scores and all(one > following for one, following in pairwise(scores)))

@@ -139,12 +139,16 @@ def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, u
 def unscored(table: str, name: str, query: str | None) -> Fix:
     """The advice for a run of which no row has a score."""
     words = "No row has one, as of a sorted search without track_scores. If each query's rows are in order, number them"
+    return Fix(words, numbered(table, name, query) if query else None)
+
+
+def numbered(table: str, name: str, query: str) -> Code:
+    """The code that ranks the rows of each query by their order, in place of a score."""
     drop = Code.dropping(table, [name])
-    code = Code(
+    return Code(
         f"{drop.polars}.with_columns(rank=pl.int_range(1, pl.len() + 1).over({query!r}))",
         f"{drop.pandas}.assign(rank={table}.groupby({query!r}).cumcount() + 1)",
     )
-    return Fix(words, code if query else None)
 
 
 def _with_numbers(shown: pl.DataFrame) -> pl.DataFrame:

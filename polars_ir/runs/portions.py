@@ -146,7 +146,7 @@ class Portions:
         wrong = frame.select(rows=falls).to_series()
         if wrong.any():
             names = [self.names[key] for key in self.order]
-            problem = f"that are not sorted by {', '.join(map(repr, names))}, as its plan says"
+            problem = f"out of order, where its plan says that it is sorted by {', '.join(map(repr, names))}"
             shown = frame.filter(wrong).select(names)
             raise DataError.rows("run", problem, "Sort them, or leave set_sorted out.", shown.height, shown.head(5))
         return frame

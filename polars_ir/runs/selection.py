@@ -77,7 +77,19 @@ def _without_excluded(
         if None not in before and before == left:
             first = quoted(map(str, excluded.rows.select(excluded.query, excluded.document).row(0)))
             warn(f"names no document of the run or the judgments; its first row is {first}.", about="exclude")
+    _warn_of_unjudged(*((runs, kept) if judgments is None else (judgments, judged)))
     return kept, judged
+
+
+def _warn_of_unjudged(before: Any, after: Any) -> None:
+    """Warn of queries in memory all of whose judgments are excluded."""
+    query = find("qrels", "query_id", before.columns) if isinstance(before, pl.DataFrame) else None
+    if query is None or before.height == after.height:
+        return
+    lost = before.select(query).drop_nulls().join(after, on=query, how="anti", maintain_order="left").to_series()
+    if n := lost.n_unique():
+        queries = "query" if n == 1 else "queries"
+        warn(f"leaves {n} {queries} without judgments, the first being {lost[0]!r}; no mean has them.", about="exclude")
 
 
 def _heights(runs: Frames, judgments: Frame | None) -> list[int | None]:

@@ -16,6 +16,7 @@ from polars_ir.engine.relation import placed_rows, relate
 from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems, systems_of
 from polars_ir.errors import SHOWN, DtypeError, option
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
+from polars_ir.frames.guesses import USERS, words
 from polars_ir.frames.judgments import judgment_table
 from polars_ir.frames.kinds import PreparedJudgments, give_back, holds_systems, to_polars
 from polars_ir.frames.roles import NO_IDS, NO_NEIGHBOUR, find
@@ -170,7 +171,7 @@ def validate(
         (ROWS, lambda: _rows(run_side, qrels_side, repeated_run, repeated_qrels)),
         (EMPTY, lambda: [_empty(run_side), _empty(qrels_side)]),
         (QUERIES, lambda: _queries(run_ids, qrels_ids)),
-        (ITSELF, lambda: _itself(run_ids)),
+        (ITSELF, lambda: _itself(run_ids, [run_side.names["query_id"], qrels_side.names["query_id"]])),
         (SHARES, lambda: [_shares(sound_qrels)]),
         *(
             (LOOKALIKES[role], partial(_lookalikes, RunAndQrels(run_ids, qrels_ids, prepared), qrels_ids, role))
@@ -380,8 +381,10 @@ def _queries(run: CanonicalFrame, qrels: CanonicalFrame) -> list[pl.LazyFrame]:
     ]
 
 
-def _itself(run: CanonicalFrame) -> list[pl.LazyFrame]:
-    """The finding of queries that are documents of the collection, as ArguAna's are."""
+def _itself(run: CanonicalFrame, queries: Sequence[str]) -> list[pl.LazyFrame]:
+    """The finding of queries that are documents of the collection, as ArguAna's are, and users are not."""
+    if any(words(name) & USERS for name in queries):
+        return []
     if run.dtypes["query_id"].is_integer() != run.dtypes["doc_id"].is_integer():
         return []
     meaning = "they take the place of an answer: " + option("exclude", "self") + " leaves them out, as BEIR does"

@@ -20,8 +20,9 @@ from polars_ir.engine.run_and_qrels import RunAndQrels, retrieves_judged
 from polars_ir.errors import Code, Fix, Setting, caller, fold, option, quoted, table_name, warn
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import is_pandas, to_polars
+from polars_ir.frames.nested import HIT_SCORE, SORTED
 from polars_ir.frames.roles import find, no_ids
-from polars_ir.frames.rules import rows_without_id
+from polars_ir.frames.rules import numbered, rows_without_id
 from polars_ir.language.catalog import CATALOG, MeasureCall
 from polars_ir.language.measures.cumulated_gain import HIGHEST_EXPONENT
 from polars_ir.language.names import ResolvedMeasure
@@ -247,6 +248,8 @@ def _warn_of_nothing_shared(pair: RunAndQrels, qrels: CanonicalFrame, systems: l
         "doc_id": f"no retrieved document{of_systems or of_file()} is judged for its query",
         "query_id": f"{table_name('run')}{of_systems} and {table_name('qrels')} share no query",
     }[role]
+    if not judged.height:
+        problem = f"{table_name('qrels')} hold no judgments"
     of_run, of_qrels = (_examples(table, role) for table in (run, qrels))
     warn(f"{problem}; ids of {table_name('run')} are {of_run}, of {table_name('qrels')} {of_qrels}.")
 
@@ -335,6 +338,8 @@ def warn_of_tables(run: Any, pair: RunAndQrels, measures: Sequence[ResolvedMeasu
         fix = fix if isinstance(run, pl.DataFrame) or is_pandas(run) else Fix(fix.words)
         warn(f"{table_name('run')} has the id {value!r}, which counts as a retrieved document.", fix=fix)
     if isinstance(run, pl.DataFrame) or is_pandas(run):
+        if (score := pair.run.names.get("score")) == HIT_SCORE[0] and SORTED in run.columns:
+            _warn_of_sorted(pair.run, score)
         rank = find("run", "rank", list(map(str, run.columns)))
         if rank is not None and rank != pair.run.names["score"]:
             _warn_of_ranks(to_polars("run", run.head(SAMPLED), column="score").lazy().collect(), pair.run.names, rank)
@@ -366,6 +371,14 @@ def _no_grade(numbers: Numbers) -> Numbers:
     """True for numbers that are fractions or high."""
     numbers = numbers.cast(pl.Float64)
     return (numbers != numbers.floor()) | (numbers > HIGH)
+
+
+def _warn_of_sorted(run: CanonicalFrame, score: str) -> None:
+    """Warn of hits that a search sorted by anything but the scores that it tracked."""
+    rows = run.select("query_id", "score").head(SAMPLED).collect(engine="in-memory")
+    if rows.select(((pl.col("score").diff() > 0) & (pl.col("query_id") == pl.col("query_id").shift())).any()).item():
+        fix = Fix("If each query's rows are in order, number them", numbered("run", score, run.names["query_id"]))
+        warn(f"the hits have {SORTED!r}, as of a sorted search, and are ranked by {score!r}.", fix=fix)
 
 
 def _warn_of_ranks(rows: pl.DataFrame, names: Mapping[str, str], of_rank: str) -> None:

@@ -61,6 +61,7 @@ def test_missing_queries_can_be_skipped(evaluating, capsys):
         (["--exclude", "self"], "0.5"),
         (["--exclude", "ids.csv"], "1.0"),
         (["--exclude", "ids.qrels"], "1.0"),
+        (["--exclude", "ids.txt"], "1.0"),
     ],
 )
 def test_documents_are_excluded_and_repeats_counted_once(options, figure, tmp_path, capsys, monkeypatch):
@@ -70,6 +71,8 @@ def test_documents_are_excluded_and_repeats_counted_once(options, figure, tmp_pa
         "some.qrels": "q1 0 b 1\n",
         "ids.csv": "docno,qid\na,q1\nq1,q1\n",
         "ids.qrels": "q1 0 a 1\nq1 0 q1 1\n",
+        "ids.txt": "q1 a\nq1 q1\n",
+        "none.txt": "q1 a 1\n",
     }
     for name, text in texts.items():
         Path(name).write_text(text, encoding="utf-8")
@@ -77,6 +80,12 @@ def test_documents_are_excluded_and_repeats_counted_once(options, figure, tmp_pa
     assert main([*call, *options]) == 0
     assert capsys.readouterr().out == f"run\tRR\nsome\t{figure}\n"
     assert main([*call, "--exclude", "none.csv"]) == 2
+    capsys.readouterr()
+    assert main([*call, "--exclude", "none.txt"]) == 2
+    says = (
+        "none.txt: nothing tells its format. Give lines of query_id doc_id, TREC judgments, or a .csv of these columns."
+    )
+    assert says in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["compare", "gate", "table"])

@@ -621,6 +621,9 @@ CASES = {
     "a URL where none is allowed": of_value(
         lambda url: ir.read_run(url, remote=False), "remote=True", lambda code, **_: code, url="https://a.org/a.run"
     ),
+    "hits of a sorted search": of_run(
+        POLARS({"_score": [1.0, 5.0, 1.0], "sort": [[1], [2], [1]], **ranked()}).drop("score"), qrels=QRELS
+    ),
     "one list in a row": of_run(POLARS({"query_id": ["q1", "q2"], "retrieved": [["x", "a"], ["b"]]})),
     "ids that are objects": of_run(
         POLARS(ranked()).with_columns(doc_id=pl.Series([ast.Name("x"), Path("a"), Path("b")], dtype=pl.Object)),

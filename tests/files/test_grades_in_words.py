@@ -55,6 +55,7 @@ JSON = {
     "ratings": """{"requests": [
         {"id": "q1", "ratings": [{"_id": "a", "rating": "L2"}, {"_id": "b", "rating": "L0"}]},
         {"id": "q2", "ratings": [{"_id": "c", "rating": "L1"}]}]}""",
+    "lists by grade": """{"q1": {"L2": ["a"], "L0": ["b"]}, "q2": {"L1": ["c"]}}""",
     "a workbench": """{"name": "L2", "judgmentRatings": [
         {"query": "q1", "ratings": [{"docId": "a", "rating": "L2"}, {"docId": "b", "rating": "L0"}]},
         {"query": "q2", "ratings": [{"docId": "c", "rating": "L1"}]}]}""",

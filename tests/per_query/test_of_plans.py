@@ -250,7 +250,12 @@ def test_sorted_rows_are_grouped_as_they_come(keys):
 
 def test_rows_that_are_not_sorted_as_is_claimed_are_an_error():
     claimed = SYSTEMS.lazy().set_sorted("query_id", "run")
-    with pytest.raises(ir.errors.DataError, match="not sorted by 'query_id', 'run', as its plan says"):
+    with pytest.raises(
+        ir.errors.DataError, match="out of order, where its plan says that it is sorted by 'query_id', 'run'"
+    ):
         ir.compare(claimed, "AP")
-    with pytest.raises(pl.exceptions.InvalidOperationError, match="not sorted by 'query_id', 'run', as its plan says"):
+    with pytest.raises(
+        pl.exceptions.InvalidOperationError,
+        match="out of order, where its plan says that it is sorted by 'query_id', 'run'",
+    ):
         ir.mean(claimed).collect()

@@ -66,6 +66,7 @@ def rows(result):
 
 
 @in_every_form
+@pytest.mark.filterwarnings("ignore:exclude leaves 1 query without judgments")
 @pytest.mark.parametrize(("run", "options", "of_run", "of_qrels"), SELECTIONS.values(), ids=SELECTIONS)
 def test_figures_are_those_of_the_tables_without_the_rows_that_do_not_count(form, run, options, of_run, of_qrels):
     result = ir.evaluate(form(run), form(QRELS), MEASURES, **options)
@@ -244,3 +245,21 @@ def test_lists_count_a_repeated_document_at_its_first_place(lazy):
         assert rows(run.ir.evaluate(qrels, ["RR", "NumRet"])) == [("q", 1 / 3, 3)]
     with pytest.raises(OptionError, match="duplicates must be one of"):
         ir.from_lists(log, duplicates="last")
+
+
+@in_every_form
+@pytest.mark.filterwarnings("ignore:.*hold no judgments")
+def test_queries_that_lose_their_judgments_are_told(form):
+    judged = pl.DataFrame({"query_id": ["d1", "d4", "q"], "doc_id": ["d1", "d4", "c"], "relevance": [1, 1, 1]})
+    queries = judged[:2] if form is FORMS["lazy"] else form(judged[:2])
+    for qrels, n in ((queries, "2 queries"), (judged[:1], "1 query")):
+        with pytest.warns(IRWarning, match=f"exclude leaves {n} without judgments, the first being 'd1'"):
+            rows(ir.evaluate(form(ONCE), qrels, "RR", exclude="self"))
+
+
+def test_a_run_whose_judgments_are_all_excluded_is_not_said_to_share_no_query():
+    with pytest.warns(IRWarning) as warned:
+        assert ir.evaluate({"a": ["a", "b"]}, {"a": ["a"]}, "RR", exclude="self").is_empty()
+    says = [str(each.message) for each in warned]
+    assert len(says) == 2
+    assert "the qrels hold no judgments" in says[1]

@@ -399,3 +399,12 @@ def test_findings_of_a_history_are_looked_for_where_there_is_one():
     with pytest.raises(ir.IRError, match="ids must have one type on both sides; run column 'doc_id' is String"):
         ir.validate(RUN, QRELS, history={"q1": [1, 2]})
     assert set(LEAKS.values()) <= {"warning", "note"}
+
+
+@pytest.mark.parametrize(("query", "document", "n"), [("user_id", "item_id", 0), ("qid", "docno", 1)])
+@pytest.mark.parametrize("of_run", [True, False])
+def test_users_retrieve_items_and_not_themselves(query, document, n, of_run):
+    run = pl.DataFrame({query: [1, 1], document: [1, 2], "score": [2.0, 1.0]})
+    qrels = pl.DataFrame({query: [1], document: [2], "relevance": [1]})
+    run = run if of_run else {1: {1: 2.0, 2: 1.0}}
+    assert ir.validate(run, qrels, only="queries that retrieve themselves").height == n

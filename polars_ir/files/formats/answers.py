@@ -120,11 +120,13 @@ def _relevant(query: str, node: Any, _tree: Tree) -> Iterator[Row]:
     yield from ((query, document, 1) for document in node) if node else [(query, None, None)]
 
 
-def _by_grade(query: str, node: Any, _tree: Tree) -> Iterator[Row]:
-    """Lists of ids by their grade."""
+def _by_grade(query: str, node: Any, tree: Tree) -> Iterator[Row]:
+    """Lists of ids by their grade; a word without a number is refused as the grade."""
+    numbers = dict(zip(*tree.words, strict=True)) if tree.words else {}
     for grade, documents in node.items():
-        number = float(grade)
-        yield from ((query, document, int(number) if number.is_integer() else number) for document in documents)
+        number = numbers.get(grade, float(grade) if NUMERAL.fullmatch(grade) else grade)
+        whole = isinstance(number, float) and number.is_integer()
+        yield from ((query, document, int(number) if whole else number) for document in documents)
 
 
 def _hits(query: str, hits: list[Any], tree: Tree, score: str) -> Iterator[Row]:
@@ -150,7 +152,7 @@ def _is_list_of_ids(node: Any) -> bool:
 
 def _is_by_grade(node: Any) -> bool:
     is_object = isinstance(node, dict) and bool(node)
-    return is_object and all(NUMERAL.fullmatch(key) and _is_list_of_ids(value) for key, value in node.items())
+    return is_object and all(map(_is_list_of_ids, node.values()))
 
 
 SHAPES = (

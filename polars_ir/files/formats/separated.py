@@ -211,7 +211,7 @@ def _check_no_lists(path: File, separator: str, rows: pl.LazyFrame, columns: lis
     query = guesses.lists_meant(columns, may_hold).query
     if query is None:
         return
-    of_users = bool(guesses.words(query) & {"user", "customer"})
+    of_users = bool(guesses.words(query) & guesses.USERS)
     printed, at_blanks = r"^\s*\[", r"\S\s+\S"
     lists = [
         name for name in may_hold if texts[name].str.contains(f"{printed}|{at_blanks}" if of_users else printed).any()

@@ -80,4 +80,5 @@ def _sorted(table: CanonicalFrame, order: Sequence[str]) -> Rule:
         falls |= same & (key < key.shift())
         same &= key == key.shift()
     listed = ", ".join(repr(table.names[key]) for key in order)
-    return Rule(falls, f"that are not sorted by {listed}, as its plan says", "Sort them, or leave set_sorted out")
+    wrong = f"out of order, where its plan says that it is sorted by {listed}"
+    return Rule(falls, wrong, "Sort them, or leave set_sorted out")
