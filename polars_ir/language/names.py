@@ -309,6 +309,8 @@ def canonical_name(column: str) -> str:
     >>> canonical_name("ndcg_10"), canonical_name("RBP_P_0_9_LOW"), canonical_name("mine")
     ('nDCG@10', 'RBP(p=0.9) low', 'mine')
     """
+    if not isinstance(column, str):
+        raise MeasureError(f"the name of a measure must be a text; got {column!r}.")
     named = column_of(column)
     if named is None:
         return column

@@ -80,9 +80,9 @@ def compare(
         Columns of the slice, of the system, `baseline`, `measure`; `baseline_mean`, `mean`, `difference`, `low`,
         `high`, `p_corrected` (Float64), `significant`; `statistic`, `p`, `cohen_d`, `rank_biserial` and their ends,
         `p_equivalent` (Float64), `equivalent` (with a margin), `interval` (its kind), `n_queries`, `n_missing`, `wins`,
-        `ties`, `losses` (UInt32), `note` (why something is null or can not be significant, and a baseline that the
-        alphabet chose), `relative_difference` (by |baseline_mean|), `simultaneous_low`, `simultaneous_high`
-        (Bonferroni's, of the family). Rows go by slice, measure and pair.
+        `ties`, `losses` (UInt32), `note` (why something is null or can not be significant, that few queries make it so
+        too often, and a baseline of two systems that the alphabet chose), `relative_difference` (by |baseline_mean|),
+        `simultaneous_low`, `simultaneous_high` (Bonferroni's, of the family). Rows go by slice, measure and pair.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def compared_systems(
     few = pl.col("significant") & (pl.col("n_queries") <= FEW) & (test.interval not in ("auto", *OF_MEDIANS))
     flips = pl.col("significant") & (pl.col("n_queries") <= FEW_OF_FLIPS) & (test is TESTS["max-t"])
     told = ["note", pl.when(few).then(pl.lit(OF_FEW)).when(flips).then(pl.lit(OF_FEW_FLIPS))]
-    if baseline is None and not isinstance(per_query, Mapping):
+    if baseline is None and len(scores.systems) == 2 and not isinstance(per_query, Mapping):
         told.append(pl.lit(BY_ALPHABET))
     note = pl.concat_str(told, separator="; ", ignore_nulls=True)
     return found.with_columns(note=pl.when(note != "").then(note))

@@ -174,7 +174,7 @@ def judged_change(
         after, before = _sides(new, old, baseline, by)
     is_plan = not after.eager and (isinstance(new, pl.LazyFrame) or baseline is not None)
     counts: list[str] = []
-    names = _of_one_system(after, measures, cluster, by, is_plan=is_plan)
+    names = _of_one_system(after, measures, cluster, by, is_plan=is_plan, given=new, old=before)
     if measures is None:
         names, counts = _without_counts(names)
         warn_of_attributes(after, names)
@@ -245,7 +245,9 @@ def check_one_of(old: Any, baseline: str | None) -> None:
         raise OptionError(says, about="old")
     if old is not None and baseline is not None:
         beside = f"must be left out beside {option('baseline', baseline)}, a system of new"
-        raise OptionError(f"{beside}; measures are given by {option('measures')}.", about="old")
+        is_measures = isinstance(old, (str, pl.Expr)) or (isinstance(old, list) and old)
+        meant = f"; measures are given by name: {option('measures', old)}" if is_measures else ""
+        raise OptionError(f"{beside}{meant}.", about="old")
 
 
 def _sides(new: Any, old: Any, baseline: str | None, by: Sequence[str]) -> tuple[CanonicalFrame, CanonicalFrame]:
@@ -253,6 +255,9 @@ def _sides(new: Any, old: Any, baseline: str | None, by: Sequence[str]) -> tuple
     check_one_of(old, baseline)
     table = per_query_table(new, "new")
     if baseline is None:
+        if isinstance(old, str) and old in _systems(table):
+            fix = Fix("Name it", Setting("baseline", old))
+            raise OptionError(f"must be a table; {old!r} is a system of new.", about="old", fix=fix)
         return table, per_query_table(old, "old")
     if "run" not in table.dtypes:
         raise ColumnError.one_system(f"ir.gate with {option('baseline')}", table.columns)
@@ -270,13 +275,22 @@ def _sides(new: Any, old: Any, baseline: str | None, by: Sequence[str]) -> tuple
         of_old = of_old.join(each, how="cross")
     elif len(others) > 1:
         says = f"must have one system beside {baseline!r}; it has {len(others)}: {', '.join(map(repr, others[:5]))}."
-        raise ColumnError(says, about="new", fix=Fix("Judge each", Setting("by", [*by, own] if by else own)))
+        by_each = Setting("by", [*by, own] if by else own)
+        in_memory = Fix(f"Judge each, which is by {option(*by_each)}, in memory", Code.collecting("new"))
+        raise ColumnError(says, about="new", fix=Fix("Judge each", by_each) if table.eager else in_memory)
     after, before = (table.with_frame(table.computed(each)) for each in (of_new, of_old))
     return after, before
 
 
 def _of_one_system(
-    table: CanonicalFrame, measures: Measures, cluster: Any, by: Sequence[str], *, is_plan: bool
+    table: CanonicalFrame,
+    measures: Measures,
+    cluster: Any,
+    by: Sequence[str],
+    *,
+    is_plan: bool,
+    given: Any = None,
+    old: CanonicalFrame | None = None,
 ) -> list[str]:
     """The columns of these measures of a frame, whose queries are of a single system."""
     role = table.about
@@ -289,8 +303,7 @@ def _of_one_system(
         collected(table.checked(null_rule(table, "run")).select("run"), table.engine)
     if found is not None and len(systems := systems_of(None, found)) > 1:
         says = f"must be of one system; it has {len(systems)}: {', '.join(map(repr, systems[:5]))}."
-        words = "Keep one" if is_plan else f"Give {option('by', table.names['run'])} for a verdict on each, or keep one"
-        raise ColumnError(says, about=role, fix=Fix(words, Code.only(role, table.names["run"], systems[0])))
+        raise ColumnError(says, about=role, fix=_one_or_each(table, given, systems, old, is_plan=is_plan))
     if not table.rows and not is_plan:
         raise DataError("has no row, and so no queries to compare; it must have some.", about=role)
     for named in (cluster, *by):
@@ -298,6 +311,42 @@ def _of_one_system(
             says = f"has no column {named!r}; it has {quoted(table.columns)}."
             raise ColumnError(says, about=role, near=nearest(named, table.columns))
     return measures_of(table, measures, without=[*by, *([cluster] if isinstance(cluster, str) else [])])
+
+
+def _one_or_each(
+    table: CanonicalFrame, given: Any, systems: Sequence[str], old: CanonicalFrame | None, *, is_plan: bool
+) -> Fix:
+    """The advice for a frame of several systems: to keep one, or to judge each, with one old one as baseline."""
+    run = table.names["run"]
+    is_dict = isinstance(given, Mapping)
+    keep_one = Code(f"{table.about}[{systems[0]!r}]") if is_dict else Code.only(table.about, run, systems[0])
+    if is_plan:
+        return Fix("Keep one", keep_one)
+    before = [] if old is None else _systems(old) or ["old"]
+    if old is None or len(before) > 1 or before[0] in systems:
+        return Fix(f"Give {option('by', run)} for a verdict on each, or keep one", keep_one)
+    each = f"For a verdict on each give {option('baseline', before[0])} and {option('by', run)}, and"
+    together = Code(f"{{**new, {before[0]!r}: old}}") if is_dict else _with_baseline(table, old, before[0])
+    return Fix(f"{each} both frames as new", together, f"{each} one file of all systems")
+
+
+def _systems(table: CanonicalFrame) -> list[str]:
+    """The systems of a frame; none without a column of them."""
+    if "run" not in table.dtypes:
+        return []
+    return systems_of(None, table.select("run").unique().drop_nulls().collect(engine=table.engine))
+
+
+def _with_baseline(new: CanonicalFrame, old: CanonicalFrame, baseline: str) -> Code:
+    """Code that adds the frame of a baseline to that of several systems, under the names of its columns."""
+    names = {old.names[key]: new.names[key] for key in ("query_id", "run") if key in old.dtypes}
+    names = {name: other for name, other in names.items() if name != other}
+    polars, pandas = Code.renaming("old", names)[:2] if names else ("old", "old")
+    if "run" not in old.dtypes:
+        run = new.names["run"]
+        polars = f"{polars}.with_columns(pl.lit({baseline!r}).alias({run!r}))"
+        pandas = f"{pandas}.assign(**{{{run!r}: {baseline!r}}})"
+    return Code(f"pl.concat([new, {polars}], how='diagonal_relaxed')", f"pd.concat([new, {pandas}])")
 
 
 def _without_counts(measures: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -437,12 +486,13 @@ def as_json(result: pl.DataFrame, _: Mapping[str, Any]) -> str:
 def as_markdown(result: pl.DataFrame, options: Mapping[str, Any]) -> str:
     """A table in GitHub's Markdown, and whether the change ships."""
     ends = {end: f"{end} ({_confidence(options)})" for end in ("low", "high")}
-    headings = ["measure", "verdict", *(ends.get(name, name) for name in FIGURES), "may drop", "queries", "note"]
-    lines = [_cells(headings), _cells([":--", ":--", *["--:"] * (len(FIGURES) + 2), ":--"])]
+    headings = ["measure", "verdict", *(ends.get(name, name) for name in FIGURES), "p", "may drop", "queries", "note"]
+    lines = [_cells(headings), _cells([":--", ":--", *["--:"] * (len(FIGURES) + 3), ":--"])]
     for row in result.iter_rows(named=True):
         figures = [_number(row[column], "+" if column == "difference" else "") for column in FIGURES.values()]
         texts = [" ".join(_named(row).replace("|", "\\|").splitlines()), row["verdict"], *figures]
-        lines.append(_cells([*texts, f"{row['max_drop']:g}", str(row["n_queries"]), row["note"] or ""]))
+        p = "none" if row["p"] is None else f"{row['p']:.2g}"
+        lines.append(_cells([*texts, p, f"{row['max_drop']:g}", str(row["n_queries"]), row["note"] or ""]))
     return "\n".join([f"**{_conclusion(result)}**", "", *lines])
 
 

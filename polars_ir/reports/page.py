@@ -35,6 +35,7 @@ def page(content: Content, figures: bytes) -> str:
     return Template(_file("page.html")).substitute(
         policy=POLICY.format(scripts=_hash(script), style=_hash(style)),
         version=html.escape(__version__),
+        title=html.escape(content["title"]),
         style=style,
         script=script,
         content=_deflated(json.dumps(content, allow_nan=False, separators=(",", ":")).encode()),

@@ -169,7 +169,7 @@ def sides_of(arguments: Sequence[Any], systems: Sequence[str]) -> tuple[Any, ...
     run, *others = arguments
     if not systems:
         runs = zip(SIDES, (run, others.pop(0)), strict=True)
-        return {side: of_one_system(f"run_{side}", each) for side, each in runs}, *others
+        return {side: of_one_system(f"run_{side}", each, others[-1]) for side, each in runs}, *others
     names = [str(others.pop()), *map(str, systems)]
     if len(names) != len(SIDES):
         raise OptionError(f"must be two, behind the other arguments; got {quoted(names)}.", about="systems")
@@ -187,16 +187,21 @@ def sides_of(arguments: Sequence[Any], systems: Sequence[str]) -> tuple[Any, ...
     return {side: frames.filter(system == name).drop(column) for side, name in zip(SIDES, names, strict=True)}, *others
 
 
-def of_one_system(table: str, run: Any) -> Frame:
-    """A run as a Polars frame, without its column of systems; an error for several systems."""
+def of_one_system(table: str, run: Any, last: object = None) -> Frame:
+    """A run as a Polars frame, without its column of systems; an error for several systems.
+
+    Where the `last` argument of the call is one of these, the other one is missing behind it.
+    """
     frame = frames_of(run)
     if isinstance(frame, dict):
+        _check_both(last, list(frame))
         raise InputTypeError.several_tables(table, list(frame))
     system = find(table, "run", frame.collect_schema().names())
     if system is None:
         return frame
     systems = frame.lazy().select(pl.col(system).unique()).collect()[system].sort()
     if len(systems) > 1:
+        _check_both(last, systems.cast(pl.String).to_list())
         raise ColumnError(
             f"must be of one system; its column {system!r} has {len(systems)}: "
             f"{', '.join(map(repr, systems.head(5)))}.",
@@ -204,3 +209,11 @@ def of_one_system(table: str, run: Any) -> Frame:
             fix=Fix("Take one", Code.only(table, system, systems[0])),
         )
     return frame.drop(system)
+
+
+def _check_both(last: object, systems: Sequence[str]) -> None:
+    """Raise an `OptionError` for a single system behind the other arguments."""
+    if isinstance(last, str) and last in systems:
+        other = next(system for system in systems if system != last)
+        says = f"must be two, behind the other arguments; got {last!r} alone. Name both, as {last!r}, {other!r}."
+        raise OptionError(says, about="systems")

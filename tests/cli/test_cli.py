@@ -315,9 +315,9 @@ def test_the_gate_speaks_markdown(gating, capsys):
     assert capsys.readouterr().out.splitlines() == [
         "**ships: 1 of 1 measures passed**",
         "",
-        "| measure | verdict | new | old | difference | low (20 %) | high (20 %) | may drop | queries | note |",
-        "| :-- | :-- | --: | --: | --: | --: | --: | --: | --: | :-- |",
-        "| AP | no worse | 0.8750 | 0.5000 | +0.3750 | 0.0890 | 0.5130 | 0.01 | 4 |  |",
+        "| measure | verdict | new | old | difference | low (20 %) | high (20 %) | p | may drop | queries | note |",
+        "| :-- | :-- | --: | --: | --: | --: | --: | --: | --: | --: | :-- |",
+        "| AP | no worse | 0.8750 | 0.5000 | +0.3750 | 0.0890 | 0.5130 | 1 | 0.01 | 4 |  |",
     ]
 
 

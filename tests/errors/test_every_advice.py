@@ -373,7 +373,33 @@ CASES = {
     ),
     "new figures of several systems": Case(
         lambda new, old: ir.gate(new, old, "RR").height,
-        {"new": POLARS(figures()), "old": POLARS(figures()).filter(run="a").drop("run")},
+        {"new": POLARS(figures()), "old": POLARS(figures()).filter(run="a")},
+        1,
+    ),
+    "new figures of several systems, and an old one of another name": of_value(
+        lambda new, old: ir.gate(new, old, "RR").height,
+        ["a", "b"],
+        lambda code, new, old: sorted(ir.gate(eval(code), measures="RR", baseline="old", by="run")["run"]),
+        new=POLARS(figures()),
+        old=POLARS(figures()).filter(run="a").drop("run").rename({"query_id": "qid"}),
+    ),
+    "a dict of new figures, and an old one": of_value(
+        lambda new, old: ir.gate(new, old, "RR").height,
+        ["x", "y"],
+        lambda code, new, old: sorted(ir.gate(eval(code), measures="RR", baseline="old", by="run")["run"]),
+        new={name: POLARS({"query_id": ["q1", "q2"], "RR": [0.5, 1.0]}) for name in "xy"},
+        old=POLARS({"query_id": ["q1", "q2"], "RR": [0.5, 1.0]}),
+    ),
+    "a plan of three systems": Case(
+        lambda new: sorted(
+            ir.gate(new, measures="RR", baseline="a", by="run" if isinstance(new, POLARS) else None)["run"]
+        ),
+        {"new": PLAN({"run": ["a", "a", "b", "b", "c", "c"], "query_id": ["q1", "q2"] * 3, "RR": [0.5, 1.0] * 3})},
+        ["b", "c"],
+    ),
+    "a system of new in the place of old": Case(
+        lambda new, **taken: ir.gate(new, *(() if taken else ("a",)), measures="RR", **taken).height,
+        {"new": POLARS(figures())},
         1,
     ),
     "a gate of three systems": Case(

@@ -579,6 +579,7 @@ def test_a_baseline_that_the_alphabet_chose_is_told():
     both = frame(new=[0.1, 0.2, 0.4], prod=[0.3, 0.1, 0.7])
     assert compare_as_told(both)["baseline", "note"].row(0) == ("new", BY_ALPHABET)
     assert compare_as_told(both, baseline="prod")["note"].item() is None
+    assert compare_as_told(pl.concat([both, frame(old=[0.2, 0.15, 0.5])]))["note"].to_list() == [None] * 3
     systems = {name: both.filter(run=name).drop("run") for name in ("prod", "new")}
     assert compare_as_told(systems)["baseline", "note"].row(0) == ("prod", None)
 

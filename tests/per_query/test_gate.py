@@ -308,6 +308,7 @@ def test_systems_may_be_called_alike(systems):
         ({"max_drop": float("inf")}, "max_drop must be from 0 to 1e+100; got inf."),
         ({"max_drop": float("nan")}, "max_drop must be from 0 to 1e+100; got nan."),
         ({"max_drop": {}}, "max_drop must have every measure, or be one number; it lacks 'AP'."),
+        ({"ranges": {3: (0, 1)}}, "the name of a measure must be a text; got 3."),
         ({"ranges": {"RR": (0, 1)}}, "ranges has no such measure: 'RR'."),
         ({"ranges": {"AP": (0, 0)}}, "ranges must give two numbers, the worst and the best value of 'AP'; got (0, 0)."),
         ({"max_drop": {"AQ": 1}}, "has no measure 'AQ'"),
@@ -328,6 +329,7 @@ ROW = {
     "difference": [0.1, -0.5, None],
     "low": [0.05, -0.7, None],
     "high": [0.15, -0.3, None],
+    "p": [0.5, 0.0123, None],
     "max_drop": [0.01, 0.01, 0.2],
     "passed": [True, False, False],
     "verdict": ["no worse", "worse", "inconclusive"],
@@ -362,11 +364,11 @@ def test_a_result_as_markdown():
     assert as_markdown(RESULT, OPTIONS).splitlines() == [
         "**does not ship: 1 of 3 measures passed**",
         "",
-        "| measure | verdict | new | old | difference | low (90 %) | high (90 %) | may drop | queries | note |",
-        "| :-- | :-- | --: | --: | --: | --: | --: | --: | --: | :-- |",
-        "| A\\|B | no worse | 0.5000 | 0.4000 | +0.1000 | 0.0500 | 0.1500 | 0.01 | 9 |  |",
-        "| AP | worse | 0.2500 | 0.7500 | -0.5000 | -0.7000 | -0.3000 | 0.01 | 9 |  |",
-        "| RR | inconclusive | none | none | none | none | none | 0.2 | 0 | no pairs |",
+        "| measure | verdict | new | old | difference | low (90 %) | high (90 %) | p | may drop | queries | note |",
+        "| :-- | :-- | --: | --: | --: | --: | --: | --: | --: | --: | :-- |",
+        "| A\\|B | no worse | 0.5000 | 0.4000 | +0.1000 | 0.0500 | 0.1500 | 0.5 | 0.01 | 9 |  |",
+        "| AP | worse | 0.2500 | 0.7500 | -0.5000 | -0.7000 | -0.3000 | 0.012 | 0.01 | 9 |  |",
+        "| RR | inconclusive | none | none | none | none | none | none | 0.2 | 0 | no pairs |",
     ]
 
 
@@ -460,7 +462,11 @@ def test_each_other_system_of_one_frame_has_a_row(systems):
     ("given", "words"),
     [
         ({}, "old must be the figures before the change; without them baseline names a system"),
-        ({"old": "RR", "baseline": "bm25"}, "old must be left out beside baseline='bm25'"),
+        (
+            {"old": ["RR"], "baseline": "bm25"},
+            "old must be left out beside baseline='bm25', a system of new; measures are given by name: measures=",
+        ),
+        ({"old": "bm25"}, "old must be a table; 'bm25' is a system of new. Name it: baseline='bm25'."),
         ({"baseline": "bm26"}, "baseline names 'bm26', which is not one of the systems"),
         (
             {"baseline": "bm25"},

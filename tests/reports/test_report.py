@@ -444,6 +444,7 @@ def test_a_dated_report_is_the_same_file_whenever_it_is_made(tmp_path, capsys):
     assert pages[0] == pages[1] == pages[2]
     content = json.loads(read(pages[0].decode(), "content"))
     assert (content["title"], content["date"]) == ("Every <night>", "2026-11-20")
+    assert b"<title>Every &lt;night&gt;</title>" in pages[0]
     assert content["made"]["python"].endswith("['RR'], title='Every <night>', date='2026-11-20')")
     undated = ir.report(runs, qrels, ["RR"])
     assert abs(date.fromisoformat(undated.content["date"]) - date.today()) <= timedelta(days=1)  # noqa: DTZ011

@@ -141,6 +141,10 @@ def test_a_run_of_several_systems_is_an_error():
     run = pl.DataFrame({"tag": ["x", "y"], "query_id": "q", "doc_id": "d1", "score": 1})
     with pytest.raises(ir.IRError, match=r"run_b must be of one system; its column 'tag' has 2: 'x', 'y'. Take one"):
         diff(A, run, QRELS, "RR")
+    for named in ((diff, "RR"), (ir.side_by_side, "RR", "q")):
+        function, *others = named
+        with pytest.raises(ir.IRError, match=r"systems must be two, .*; got 'y' alone\. Name both, as 'y', 'x'"):
+            function(run, QRELS, *others, "y")
     with pytest.raises(ir.IRError, match="'yaap' is not a sum over the documents"):
         diff(A, B, QRELS, "yaap")
 
