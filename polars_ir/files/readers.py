@@ -206,15 +206,16 @@ def read_qrels(source: Source | IO[Any], **options: Unpack[ReadingQrels]) -> pl.
         there is a column `subtopic` or `judge` (and `group`), String too. The other formats have those three columns;
         a query of JSON that has no documents is a row without document and grade, which says that it was judged; in
         LETOR files the comment names the document (`# docid = d`, `# d title`), and without comments a document's id
-        is its number in its query, from 1. Tables keep their columns; in
-        CSV and TSV every column is a String but the grades.
+        is its number in its query, from 1. Tables keep their columns; in CSV and TSV every column is a String but the
+        grades. With `grades`, lines of three fields that end in one of the words are NTCIR's.
 
     Raises
     ------
     FileError
         A file is missing, empty, a directory, no text, not compressed as its name says, or named twice; it unpacks to
         more than `max_ratio` allows, or is a URL and `remote` is False; a line has another number of fields, or more
-        than 16 MB, or a grade that is no number; a table has no header; JSON repeats a key, or holds what is no grade;
+        than 16 MB, or a grade that is no number; comments of a LETOR file begin with one word twice in a query; a table
+        has no header, or no grades where `grades` are given; JSON repeats a key, or holds what is no grade;
         four columns of numbers are ratings rather than TREC's (`format="trec"` reads them); nothing tells the format.
         Blank lines and those that begin with `#` are skipped.
     InputTypeError, OptionError

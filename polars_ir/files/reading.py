@@ -7,18 +7,18 @@ from pathlib import Path
 
 import polars as pl
 
-from polars_ir.errors import Code, FileError, Fix, called, fold, option
+from polars_ir.errors import Code, ColumnError, FileError, Fix, called, fold, option
 from polars_ir.files.finding.file import MAX_RATIO, File, check_size, is_remote, most_bytes
 from polars_ir.files.finding.folders import Folders, folders_of
 from polars_ir.files.finding.sources import (
     names,
 )
 from polars_ir.files.formats.record import Role, Rows, Typed, Whole
-from polars_ir.files.rows.blanks import Words, first_line
+from polars_ir.files.rows.blanks import Words, first_line, no_grades
 from polars_ir.files.rows.tags import OTHER_TAG, other_tag, tags_of, warn_of_tags, warn_of_tags_at_ends
 from polars_ir.files.rows.unreadable import FAILURES, because
 from polars_ir.files.rows.verdicts import FIRST_LINES, Checked
-from polars_ir.frames.roles import ROLES, find, required
+from polars_ir.frames.roles import ROLES, find
 from polars_ir.frames.rules import Rule, checked
 
 #: The types of scores and grades to try, narrowest first.
@@ -31,7 +31,9 @@ _VALUE = 8
 def in_numbers(rows: pl.LazyFrame, words: Words, *, eager: bool) -> pl.LazyFrame:
     """A table with grades in words as numbers; an error for other words."""
     columns = rows.collect_schema().names()
-    name = find("qrels", "relevance", columns) or required("qrels", "score", columns)
+    name = find("qrels", "relevance", columns) or find("qrels", "score", columns)
+    if name is None:
+        raise ColumnError("has " + no_grades(columns), about="qrels")
     text = pl.col(name).cast(pl.String)
     others = Rule(
         text.is_not_null() & ~text.is_in(words.words),

@@ -447,6 +447,8 @@ def test_every_error_of_files_is_provoked(parts, monkeypatch, server):
         tried(lambda: ir.read_qrels(parts / "hits.json", grades={"good": 1}))
         (parts / "esci.csv").write_bytes(b"query_id,product_id,esci_label\nq1,a,E\n")
         tried(lambda: ir.read_qrels(parts / "esci.csv", grades={"E": 1}))
+        pl.DataFrame({"query_id": ["q1"], "doc_id": ["a"]}).write_parquet(parts / "ids.parquet")
+        tried(lambda: ir.read_qrels(parts / "ids.parquet", grades={"E": 1}))
         (parts / "comment.run").write_bytes(RUN + b"#" + RUN)
         ir.read_run(parts / "comment.run")
         (parts / "tags.run").write_bytes(RUN + RUN.replace(b"d1", b"d9").rstrip() + b"b\n")

@@ -102,11 +102,13 @@ def test_the_shell_takes_a_word_at_a_time(tmp_path, monkeypatch, capsys):
         assert says in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("write", [pl.DataFrame.write_csv, pl.DataFrame.write_parquet])
 @pytest.mark.parametrize("read", [read_qrels, scan_qrels])
-def test_words_without_a_column_of_grades_are_refused(read, tmp_path):
-    (tmp_path / "esci.csv").write_text("query_id,product_id,esci_label\nq1,a,E\n", encoding="utf-8")
+def test_words_without_a_column_of_grades_are_refused(read, write, tmp_path):
+    file = tmp_path / f"esci.{write.__name__.removeprefix('write_')}"
+    write(pl.DataFrame({"query_id": ["q1"], "product_id": ["a"], "esci_label": ["E"]}), file)
     with pytest.raises(IRError, match=r"no column of grades, .* grades gives numbers; rename 'esci_label' to 'relev"):
-        read(tmp_path / "esci.csv", grades={"E": 3})
+        read(file, grades={"E": 3})
 
 
 def test_three_fields_whose_last_is_a_word_are_told_of_its_number(tmp_path):

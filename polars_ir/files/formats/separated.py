@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import TAKEN, Code, FileError, Fix, fold, option, quoted
+from polars_ir.errors import TAKEN, Code, FileError, Fix, fold, quoted
 from polars_ir.files.finding.file import SHOWN, File
 from polars_ir.files.formats.record import Format, Role, Rows, Writer
 from polars_ir.files.rows.blanks import (
@@ -26,6 +26,7 @@ from polars_ir.files.rows.blanks import (
     as_number,
     grade_wanted,
     hint_of_column,
+    no_grades,
     not_a_grade,
     not_a_score,
     whole_grades,
@@ -237,10 +238,7 @@ def qrels(path: File, grade: Grade, separator: str) -> Checked:
     rows, columns = table(path, dialect, "query_id", "doc_id", "relevance")
     grades = named(columns, "relevance") or named(columns, "score")
     if isinstance(grade, Words) and not grades:
-        meant = guesses.only(name for name in columns if guesses.words(name) & guesses.GRADES)
-        rename = "call it 'relevance'" if meant is None else f"rename {meant!r:.80} to 'relevance'"
-        says = f"no column of grades, whose words {option('grades')} gives numbers; {rename}."
-        raise FileError.at_line(path, 1, separator.join(columns), says)
+        raise FileError.at_line(path, 1, separator.join(columns), no_grades(columns))
     wrong = {name: pl.col(name).is_not_null() & not_a_grade(number(name, grade), grade) for name in grades}
     return checked(
         path,

@@ -13,7 +13,7 @@ Conventions:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Integral
 from typing import NamedTuple, TypeAlias
 
@@ -23,6 +23,7 @@ from polars_ir.errors import FileError, caller, option
 from polars_ir.files.finding.file import LONGEST, SHOWN, TOO_LONG_PROBLEM, File
 from polars_ir.files.rows.unreadable import FAILURES, unreadable
 from polars_ir.files.rows.verdicts import BAD, KEEP, NUMBER, PROBLEM, TEXT
+from polars_ir.frames import guesses
 
 #: The blanks within a line, as C's isspace has them.
 BLANKS = " \t\v\f"
@@ -97,6 +98,13 @@ class Words(NamedTuple):
 
     def __str__(self) -> str:
         return ", ".join(map(repr, self.words))
+
+
+def no_grades(columns: Iterable[str]) -> str:
+    """The problem of a table whose columns the words of grades have no place in."""
+    meant = guesses.only(name for name in columns if guesses.words(name) & guesses.GRADES)
+    rename = "call it 'relevance'" if meant is None else f"rename {meant!r:.80} to 'relevance'"
+    return f"no column of grades, whose words {option('grades')} gives numbers; {rename}."
 
 
 #: Type of grades, or the words that stand for them.
