@@ -104,7 +104,7 @@ def gate(
     differences, and `"bounded"` elsewhere: then no query can be assumed to lose less than the range of the measure.
     With no query changed, it takes ln(alpha) / ln(1 - max_drop / range) of them to pass, 299 for a drop of 0.01 of 1.
     Two LazyFrames are read by moments: for `"auto"`, where 20 queries or more are on both sides. Rates by simulation
-    are in notebooks/evidence.md.
+    are in notebooks/evidence.md. By default counts (`NumQ`, `NumRel`, `NumRet`) are not judged.
     A change ships if all measures pass, `gate(...)["passed"].all()`, which needs no correction for their number. For
     measures whose lowest value is the best (`Hole`), a drop is a rise: they pass if high is max_drop or less.
 
@@ -112,8 +112,6 @@ def gate(
     ----------
     new, old
         What `evaluate` returned for the changed system, and for the one before; of several with `by="run"`.
-    measures
-        The measures to judge; by default all but counts (`NumQ`, `NumRel`, `NumRet`).
     baseline
         The system of `new` that is the old one, in place of `old`; of several others each has a row with `by="run"`.
 

@@ -65,9 +65,9 @@ def ranks(per_query: Table[EagerFrameT], measures: Measures = None, **options: U
         The column of systems (String); `rank`, `best_rank` and `worst_rank` (UInt32, from 1 to the number of systems;
         equal means share the lower number); `tied_with_first` (Boolean, best_rank is 1): the true best system is among
         these with a confidence of 1 - alpha; `measure` (String); `mean` (Float64); `n_queries` (UInt32), for which all
-        systems have a value; `note` (String): how many were left out, that 10 queries or fewer distinguish skewed
-        differences too often, or why there are no ranks, which are null then; else null. Rows are in the order of
-        measures and ranks.
+        systems have a value; `note` (String): how many were left out, that 10 queries or fewer which distinguish
+        systems do so too often where differences are skewed, or why there are no ranks, which are null then; else null.
+        Rows are in the order of measures and ranks.
 
     Raises
     ------

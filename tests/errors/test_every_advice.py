@@ -383,6 +383,14 @@ CASES = {
         new=POLARS(figures()),
         old=POLARS(figures()).filter(run="a").drop("run").rename({"query_id": "qid"}),
     ),
+    "a plan of new figures of several systems": Case(
+        lambda new, old: ir.gate(new, old, "RR").collect().height,
+        {
+            "new": PLAN({"run": ["a"] * 80 + ["b"] * 80, "query_id": [*range(80)] * 2, "RR": [0.4, 0.6] * 80}),
+            "old": PLAN({"query_id": range(80), "RR": [0.5] * 80}),
+        },
+        1,
+    ),
     "a dict of new figures, and an old one": of_value(
         lambda new, old: ir.gate(new, old, "RR").height,
         ["x", "y"],
