@@ -103,6 +103,13 @@ def test_of_so_few_queries_in_so_many_slices_no_outcome_is_beyond_chance():
     # One slice of eight loses all by chance with 1 - (1 - 2^-6)^8 = .118.
     assert (row["difference"], row["p"] > 0.1) == (-1, True)
     assert row["note"].startswith("there are only 6 queries: no outcome of so few, in so many rows, could have been")
+    # Slices of other sizes leave room for a low p: then no drop is promised that is as large as one not found.
+    of_lang = {"lang": pl.Series([f"s{max(0, i - 6) // 7}x" if i > 5 else "s0" for i in range(48)])}
+    row = gate(new.with_columns(**of_lang), old.with_columns(**of_lang), by="lang", max_drop=0.02).row(0, named=True)
+    assert (row["difference"], row["note"].split("; ")[:2]) == (
+        -1,
+        ["no drop beyond chance (p = .066)", "worse by itself, but of 7 verdicts one is by chance"],
+    )
     # Beside a slice of many queries that differ, as few can be found.
     alone = new.filter(lang="s0"), old.filter(lang="s0")
     many = [pl.DataFrame({"query_id": range(100, 140), "lang": "s9", "Success@5": [v] * 40}) for v in (0.0, 1.0)]
