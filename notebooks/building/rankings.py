@@ -59,7 +59,8 @@ def evaluated(info: MeasureInfo, cases: Mapping[str, Case], **options: object) -
     if info.kind in ("none", "documents and history"):
         documents = dict.fromkeys(doc for case in cases.values() for doc in (*case.ranking, *case.judgments))
         had = [(f"user {user}", doc) for doc in documents for user in range(1 if doc.endswith("moving") else 4)]
-        had += [(f"user {user}", "another") for user in range(8)]
+        # One of the users whose lists these are, so that the history is one of theirs.
+        had += [(user, "another") for user in (*(f"user {other}" for other in range(7)), next(iter(cases)))]
         options["history"] = pl.DataFrame(had, schema=names[:2], orient="row")
         categories = [doc.endswith("moving") for doc in documents]
         options["items"] = pl.DataFrame({"doc_id": list(documents), "category": categories})

@@ -110,7 +110,7 @@ def _refuse_skipping(name: str, k: int | None) -> None:
         **_cold("one", "skip", "'one' takes them for those of one user, 'skip' leaves them out of the list"),
         "base": Option(
             2,
-            Value("2 or 'users'", lambda base: base in (2, "users")),
+            Value("2 or 'users'", lambda base: isinstance(base, int | str) and base in (2, "users")),
             "The base of the logarithm: 2 for bits, or 'users', their number, so that 1 is the most.",
         ),
         "denominator": Option(
