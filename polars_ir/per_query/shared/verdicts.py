@@ -107,7 +107,12 @@ def _notes(row: Mapping[str, Any], d: Sample, options: Procedure) -> list[str]:
     # By a tolerance, differences count in means that are none here.
     is_counted = not options.tolerance or options.test.interval in OF_MEDIANS
     differing = row["wins"] + row["losses"]
-    if is_counted and row["cohen_d"] is not None and options.test.lowest_p(differing, d.n) > options.alpha:
+    if (
+        is_counted
+        and differing
+        and row["cohen_d"] is not None
+        and options.test.lowest_p(differing, d.n) > options.alpha
+    ):
         notes.append(too_few(differing, d.n))
     if not row["baseline_mean"]:
         notes.append("the baseline's mean is 0")
