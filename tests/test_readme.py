@@ -27,7 +27,13 @@ def own_catalogue():
 
 
 @pytest.mark.usefixtures("own_catalogue")
-@pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.stem, marks=[pytest.mark.whole("seconds")] * (page.stem == "large_runs"))
+        for page in pages.PAGES
+    ],
+)
 def test_the_code_of_a_page_runs_from_top_to_bottom_and_shows_what_it_says(page, tmp_path, monkeypatch):
     pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)

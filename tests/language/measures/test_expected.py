@@ -354,6 +354,7 @@ def test_an_expectation_has_the_same_bits_in_any_order_of_the_rows():
 
 
 @pytest.mark.skipif(not ROBUST03.exists(), reason="the real data are not here")
+@pytest.mark.whole("a second")
 def test_an_expectation_lies_between_the_best_and_the_worst_order():
     # Nearly all documents of this run share their scores.
     run = ir.read_run(ROBUST03 / "MU03rob01.run.gz").drop("run", strict=False)

@@ -217,6 +217,7 @@ def test_without_a_judged_document_retrieved_only_what_is_unjudged_is_found(kind
     assert zeros(kind, found) == {info.name for info in specs(kind)} - others
 
 
+@pytest.mark.whole("seconds")
 def test_no_ranking_is_better_than_the_perfect_one():
     """The best ranking for several subtopics is not that of one grade a document: test_diversity has it."""
     run, qrels = collection_of("documents", 4)
@@ -261,6 +262,7 @@ def test_unjudged_documents_in_the_relation_change_nothing(kind, grades):
 
 
 @of_every_kind
+@pytest.mark.whole("seconds a kind", quick=1)
 def test_method_function_and_name_are_one(kind):
     run, qrels = collection_of(kind, 1)
     assert_same(ir.evaluate(run, qrels, [measure.meta.output_name() for measure in every_measure(kind)]), figures(kind))
