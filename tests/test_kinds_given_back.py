@@ -240,7 +240,10 @@ OF_RUNS = {
         lambda f: f.with_columns(score=pl.when(pl.int_range(pl.len()) > 0).then("score").otherwise(math.nan)),
         BAD_RUN,
     ),
-    "a null for a document": (lambda f: f.with_columns(doc_id=f["doc_id"].shift()), BAD_RUN),
+    "a null for a document": (
+        lambda f: f.with_columns(doc_id=pl.when(pl.int_range(pl.len()) > 0).then("doc_id")),
+        BAD_RUN,
+    ),
     "a document twice": (lambda f: pl.concat([f, f.head(1)]), "2 rows that repeat the ids of another"),
     "no document": (lambda f: f.drop("doc_id"), "has no 'doc_id' column"),
     "no score": (lambda f: f.drop("score"), "run has no 'score' column"),

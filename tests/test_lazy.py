@@ -61,6 +61,7 @@ def test_importing_the_package_imports_no_function_of_runs_but_what_measures_nee
     )
 
 
+@pytest.mark.whole("a second")
 def test_fusing_imports_no_trained_method():
     program = "import sys, polars_ir as ir; ir.fuse({'a': {'q': ['d']}, 'b': {'q': ['d']}}, 'rrf'); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True)  # noqa: S603

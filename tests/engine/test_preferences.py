@@ -232,6 +232,7 @@ LEVELS = st.dictionaries(
 
 @examples(300)
 @given(LEVELS)
+@pytest.mark.whole("a second")
 def test_preferences_are_those_of_plain_python(levels):
     judgments = judgments_frame({"q": levels})
     try:
@@ -307,7 +308,7 @@ def test_ids_of_the_run_may_be_of_another_type_or_those_of_no_judgment(dtype, mi
     qrels = pl.DataFrame({"query_id": [1, 1], "doc_id": [2, 3], "relevance": [1, 0]})
     assert ir.evaluate(run, qrels, "prefs_simp", missing=missing).rows() == [(1, 1.0)]
     none = qrels.clear().cast({"query_id": pl.String, "doc_id": pl.String})
-    with pytest.warns(ir.IRWarning, match="share no query"):
+    with pytest.warns(ir.IRWarning, match="hold no judgments"):
         assert ir.evaluate(run, none, "prefs_simp", missing=missing).rows() == []
 
 

@@ -102,6 +102,7 @@ def test_a_line_without_end_is_an_error(write: Write, reader: Reader, begin: byt
 
 
 @pytest.mark.parametrize("blanks", [10, 10_000_000])
+@pytest.mark.whole("a second a case", quick=1)
 def test_a_long_line_is_a_line(write: Write, blanks: int) -> None:
     path = write(RUN_LINE + "q2\tQ0 \u00e9" + " " * blanks + "\v1 0.5 tag\n")
     assert read_run(path).rows()[1:] == scan_run(path).collect().rows()[1:] == [("q2", "\u00e9", 1, 0.5)]

@@ -180,7 +180,7 @@ def test_the_scale_of_scores_does_not_matter_to_a_norm():
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("streaming_rows", [0, 10**9])
-@pytest.mark.whole("a third of a second a case", quick=2)
+@pytest.mark.whole("a third of a second a case", quick=1)
 def test_pruning_changes_nothing(seed, streaming_rows, monkeypatch):
     tune(monkeypatch, streaming_rows=streaming_rows)
     chance = random.Random(seed)

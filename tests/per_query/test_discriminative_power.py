@@ -55,6 +55,7 @@ def test_every_pair_with_more_than_the_difference_needed_is_told_apart(test, man
 
 
 @pytest.mark.parametrize("test", ["sign", "wilcoxon"])
+@pytest.mark.whole("a second a case", quick=1)
 def test_a_test_of_another_figure_than_the_mean_needs_no_difference_of_means(test, many):
     assert discriminative_power(many, test=test)["difference_needed"].to_list() == [None, None]
 

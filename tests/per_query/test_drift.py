@@ -134,6 +134,7 @@ def test_the_default_reference_are_the_first_buckets_with_a_third_of_the_queries
     assert drift(one, "day")["note"].to_list() == ["part of the reference"]
 
 
+@pytest.mark.whole("a second")
 def test_success_of_small_buckets_is_marked_no_more_often_than_alpha():
     # Twelve buckets of 20 queries, nine in ten of which succeed, always.
     source = np.random.default_rng(2)

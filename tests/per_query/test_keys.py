@@ -223,6 +223,7 @@ def test_the_power_of_a_plan_of_nights_is_refused():
         ir.power(PER_QUERY.lazy(), "RR")
 
 
+@pytest.mark.whole("a second")
 def test_a_gate_by_nights_has_a_row_for_each_as_alone():
     verdict = ir.gate(_side("tfidf"), _side("bm25"), ["RR", "nDCG@10"], max_drop=0.1, by="date")
     alone = []

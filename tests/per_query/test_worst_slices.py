@@ -166,6 +166,7 @@ def test_a_slice_that_can_not_be_tested_is_last_and_says_why():
     assert found["p"][:3].null_count() == 0
 
 
+@pytest.mark.whole("a second")
 def test_one_slice_of_all_or_nothing_among_calm_ones_is_not_marked():
     # Equal means: by the order of queries, such a slice of five is marked in a third of the cases.
     source, marked = np.random.default_rng(8), 0

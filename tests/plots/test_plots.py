@@ -90,6 +90,7 @@ def test_every_chart_is_drawn_whatever_measures_and_systems_are_called(per_query
         assert (tmp_path / f"{name}.png").stat().st_size > 5000
 
 
+@pytest.mark.whole("a second")
 def test_charts_of_runs_are_drawn(tmp_path):
     for name, draw in {"cutoffs": plots.cutoffs, "precision_recall": plots.precision_recall}.items():
         draw(PYDOCS.runs, PYDOCS.qrels).save(tmp_path / f"{name}.png")
@@ -334,6 +335,7 @@ def test_undefined_values_are_no_dots():
 # ranks
 
 
+@pytest.mark.whole("a second")
 def test_a_chart_of_ranks_is_ranks(per_query):
     chart = plots.ranks(per_query, ["nDCG@10", "Hole@10"], alpha=0.1)
     found = ir.ranks(per_query, ["nDCG@10", "Hole@10"], alpha=0.1)
@@ -435,6 +437,7 @@ def test_the_curve_of_precision_has_the_intervals_of_summarize():
 # series
 
 
+@pytest.mark.whole("a second")
 def test_a_series_is_drift(per_query, days):
     chart = plots.series(per_query, days, every="1w", measures=["nDCG@10", "AP"], alpha=0.5)
     found = drift(per_query, days, every="1w", measures=["nDCG@10", "AP"], alpha=0.5)
@@ -443,6 +446,7 @@ def test_a_series_is_drift(per_query, days):
     assert titles(chart)[1] == {"time (every 1w)", "AP"}
 
 
+@pytest.mark.whole("a second")
 def test_every_stretch_has_a_tick_and_its_number_of_queries(per_query, days):
     chart = plots.series(per_query, days, every="1w", measures="AP")
     info = chart.to_dict()
@@ -541,6 +545,7 @@ def test_a_click_on_a_system_is_seen_in_every_panel(per_query, days):
             assert any("opacity" in layer["encoding"] for layer in panel["layer"]), name
 
 
+@pytest.mark.whole("a second")
 def test_a_click_chooses_by_columns_of_the_per_query_frame(per_query):
     names = "nDCG@10", "bm25"
     charts = {
@@ -715,6 +720,7 @@ def test_names_of_any_characters_are_drawn_as_they_are(per_query, tmp_path):
     assert second in renamed["run"]
 
 
+@pytest.mark.whole("a second")
 def test_dots_have_one_size_in_all_panels(per_query):
     few = per_query.with_columns(half=pl.col("AP") / 2, quarters=(pl.col("AP") * 4).round() / 4)
     panels = plots.distribution(few, ["AP", "half", "quarters"]).to_dict()["concat"]
@@ -722,6 +728,7 @@ def test_dots_have_one_size_in_all_panels(per_query):
     assert len(sizes) == 1
 
 
+@pytest.mark.whole("a second")
 def test_pandas_and_dicts_make_the_same_chart(per_query):
     pytest.importorskip("pandas")
     wanted = told(plots.forest(per_query, baseline="bm25"))

@@ -300,6 +300,7 @@ def test_the_comment_is_short_whatever_it_is_of():
     assert "10 more systems are left out." in comment
 
 
+@pytest.mark.whole("a second")
 def test_all_kinds_of_tables_make_the_same_report():
     runs, qrels = small()
     run = pl.concat(
@@ -330,6 +331,7 @@ def test_slices_may_be_durations_and_no_lists():
 
 
 @pytest.mark.parametrize("type", [pl.Int64, pl.Categorical])
+@pytest.mark.whole("a second a case", quick=1)
 def test_systems_have_names_of_any_type(type):
     numbered = PYDOCS.runs.with_columns(pl.col("run").replace(["bm25", "chargrams", "tfidf"], ["1", "2", "3"]))
     found, wanted = (
@@ -487,6 +489,7 @@ def test_only_slices_that_lose_beyond_chance_are_called_the_worst():
     assert "<code>found</code>" not in comment
 
 
+@pytest.mark.whole("a second")
 def test_judgments_without_a_grade_of_0_are_known():
     runs, qrels = small()
     assert not ir.report(runs, qrels, ["RR"]).content["doubts"]["only_relevant"]
@@ -494,6 +497,7 @@ def test_judgments_without_a_grade_of_0_are_known():
     assert ir.report(runs, listed, ["RR"]).content["doubts"]["only_relevant"]
 
 
+@pytest.mark.whole("a second")
 def test_the_gate_writes_a_change_as_a_page(tmp_path, capsys):
     runs, qrels = small(12)
     ir.write_qrels(qrels, tmp_path / "qrels.txt")

@@ -103,7 +103,7 @@ def test_runs_that_do_not_differ_have_no_row():
     found = diff(A, A, QRELS, "AP")
     assert found.shape == (0, 12)
     assert found.schema == diff(A, B, QRELS, "RR").schema
-    with pytest.warns(ir.IRWarning, match="share no query"):
+    with pytest.warns(ir.IRWarning, match="hold no judgments"):
         assert diff(A, B, {}, "RR").schema == found.schema
 
 

@@ -257,6 +257,7 @@ def test_ids_with_accents_in_two_forms_only_look_different():
 
 
 @given(st.randoms(use_true_random=False))
+@pytest.mark.whole("a second")
 def test_the_order_of_rows_does_not_matter(chance):
     run = pl.DataFrame(
         [(f"q{q}", doc, chance.randrange(2)) for q in range(9) for doc in chance.sample("abcdefgh", 5)],

@@ -114,7 +114,7 @@ def test_p_is_alpha_at_the_bound(values):
 
 @pytest.mark.parametrize("n", [10, 40, 90])
 @pytest.mark.parametrize(("loss", "gain"), [(0.02, 0.01), (0.1, 0.05), (0.3, 0.25), (0.5, 0.4)])
-@pytest.mark.whole("a simulation", quick=2)
+@pytest.mark.whole("a simulation", quick=1)
 def test_the_gate_of_success_passes_a_true_drop_with_a_chance_of_alpha_at_most(n, loss, gain):
     # All numbers of queries that lose and that gain, with their chances: no simulation, and no error of one.
     drop, passes = loss - gain, 0.0

@@ -162,6 +162,7 @@ def test_one_in_twenty_of_no_differences_is_found(test):
     assert within_its_binomial_interval(rejected, 1000)
 
 
+@pytest.mark.whole("a second")
 def test_the_sign_test_errs_no_more_than_it_may():
     # 60 signs do not have a p of 0.05: the greatest below it is that of 21 or fewer, or 39 or more.
     size = 2 * stats.binom.cdf(21, 60, 0.5)

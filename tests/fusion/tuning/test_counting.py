@@ -82,7 +82,7 @@ def collections(draw):
 @pytest.mark.parametrize(("method", "norm", "dialect"), METHODS)
 @given(collections(), st.sampled_from(["AP", "nDCG@2", "bpref", "P@3"]), st.sampled_from(["skip", "zero"]))
 @examples(8)
-@pytest.mark.whole("half a second a case", quick=3)
+@pytest.mark.whole("half a second a case", quick=1)
 def test_counting_is_evaluating_each_fused_run(method, norm, dialect, collection, measure, missing):
     runs, qrels, weightings = collection
     trials = [Trial(weights, None, norm) for weights in weightings]

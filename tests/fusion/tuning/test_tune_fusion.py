@@ -221,6 +221,7 @@ def test_oracles_are_no_worse_than_what_they_choose_from():
     assert ceilings["recall of the best run"] < ceilings["recall of all runs"]
 
 
+@pytest.mark.whole("a second")
 def test_shapley_values_are_the_mean_gain_over_all_orders():
     found = ir.contribution(PYDOCS.runs, PYDOCS.qrels, "rrf", "nDCG@10", cost={"bm25": 1, "tfidf": 1, "chargrams": 5})
     systems = sorted(PYDOCS.runs["run"].unique())

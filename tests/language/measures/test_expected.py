@@ -326,6 +326,7 @@ def test_an_expectation_is_what_many_random_orders_have_on_average():
 # The same bits.
 
 
+@pytest.mark.whole("a second")
 def test_an_expectation_has_the_same_bits_in_any_order_of_the_rows():
     run, qrels = collection(20, queries=50, depth=100)
     run = run.with_columns(pl.col("score") // 30)

@@ -325,6 +325,7 @@ LEVELS = st.dictionaries(
 
 @examples(300)
 @given(LEVELS, st.lists(st.sampled_from("abcdefg"), unique=True))
+@pytest.mark.whole("a second")
 def test_values_of_small_judgments_are_those_of_plain_python(levels, ranking):
     try:
         _ = [(preferred(groups), relevant(groups)) for groups in levels.values()]

@@ -134,6 +134,7 @@ def test_cwl_eval_has_the_same_figures_of_long_lists(depth, grades):
     assert_cwl_eval_agrees(as_dicts(run, "score"), as_dicts(qrels, "relevance"), grades)
 
 
+@pytest.mark.whole("a second")
 def test_a_model_that_stops_is_expected_to_have_read_to_there():
     run, qrels = collection(32, depth=1500)
     stops = ir.user_model(continuation=(cumulated < 2).alias("stops"), k=100, max_rel=3).alias("BPM")
