@@ -62,7 +62,7 @@ def test_a_log_may_come_from_standard_input(new, capsys, monkeypatch):
         printed = capsys.readouterr()
         assert printed.out == "run\tR@5\nstdin\t0.6\n"
         assert printed.err.startswith("polars-ir: standard input is read as own lists")
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"q Q0 a 1 0.5 x")))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"q Q0 a 1 0.5 x"), encoding="utf-8"))
     assert main(["evaluate", "-", "-m", "R@5"]) == 2
     assert "If it is a run, give judgments, too: --qrels FILE" in capsys.readouterr().err
 
