@@ -1051,7 +1051,8 @@ def followed(case: Case) -> Any:
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.filterwarnings("ignore::polars.exceptions.PolarsInefficientMapWarning")
 @pytest.mark.whole("one advice of many", quick=10)
-def test_what_is_advised_gives_the_right_result(name):
+def test_what_is_advised_gives_the_right_result(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     case = CASES[name]
     assert followed(case) == case.right
 
