@@ -8,7 +8,7 @@ from functools import partial
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, fold, quoted
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, fold, option, quoted
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.roles import ROLE_OF, could_be, find
@@ -27,6 +27,9 @@ def preference_table(judgments: object, *, check: bool = True, by: Sequence[str]
             about="qrels",
             fix=Fix("Collect it first", Code.collecting("qrels")),
         )
+    if "judge" in by:
+        fix = Fix("Rename it, and name that", Code.renaming("qrels", {"judge": "assessor"}))
+        raise ColumnError("names 'judge', by which preferences are counted anyway.", about=option("by"), fix=fix)
     frame = to_polars("qrels", judgments, column="relevance").lazy().collect(engine="in-memory")
     table = qrels_table(_as_levels(frame) if {"preferred", "other"} & set(frame.columns) else frame, check=check, by=by)
     rows = table.all_columns().collect(engine="in-memory")

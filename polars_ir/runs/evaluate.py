@@ -152,7 +152,7 @@ def _planned(
     run: Any, qrels: Any, measures: Measures, options: Evaluating, *, marked: bool = False
 ) -> tuple[pl.LazyFrame, RunAndQrels, list[ResolvedMeasure]]:
     """The result as a plan; in memory, or `marked`, with columns for the warnings that depend on its rows."""
-    as_given = options["exclude"] is None and options["duplicates"] == "error"
+    as_given = options["exclude"] is None and options["duplicates"] == "error" and options["by"] is None
     run, qrels = (run, qrels) if as_given else selected(run, qrels, options, each_once(options["by"]))
     run, measured, needs = resolved(run, qrels, measures, options)
     has_tables = options["history"] is not None or options["items"] is not None

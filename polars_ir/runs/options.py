@@ -109,6 +109,7 @@ class Evaluating(TypedDict, total=False):
             or_none(columns("the run"), "where there is one of each"),
             "Columns of the run that distinguish rankings of a query and system, such as 'date' or ['date', 'tenant']: "
             "keys of the result, before the system. Judgments with such a column are of its value, others of all. "
+            "A column of the judgments alone, such as 'judge', makes every ranking one for each of its values. "
             "The rows are those of each value evaluated alone.",
             changes_figures=False,
         ),
@@ -152,7 +153,7 @@ class Evaluating(TypedDict, total=False):
             None,
             or_none(column("the qrels"), "where there is one judge"),
             "A column of the qrels that distinguishes several judges of a query. Each measure is the mean over the "
-            "judges of its value by the judgments of each, trec_eval's `_avgjg`.",
+            "judges of its value by the judgments of each, trec_eval's `_avgjg`; `by` gives that of each judge.",
         ),
     ]
     bounds: Annotated[

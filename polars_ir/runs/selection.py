@@ -3,21 +3,22 @@
 Conventions
     * All figures are those of tables without the other rows: documents below an excluded or repeated one move up, and a
       query whose judgments are all excluded is not judged.
+    * A key that only the judgments have, such as their judge, makes each ranking one for each of its values.
     * A repeated document counts at its first place in the ranking. Among its rows with the same score the one that is
       first with `ties="input"` counts, else the one whose other columns are lowest, in their order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import Code, DtypeError, Fix, OptionError, option, quoted, warn
+from polars_ir.errors import Code, DtypeError, Fix, OptionError, fold, option, quoted, warn
 from polars_ir.frames.kinds import Frame, to_polars
-from polars_ir.frames.roles import TEXT, columns_of, find, required
+from polars_ir.frames.roles import PARTS, ROLE_OF, TEXT, columns_of, find, required
 from polars_ir.frames.rules import Rule, checked
 from polars_ir.runs.alternatives import Frames, frames_of
 from polars_ir.runs.options import Selecting
@@ -29,6 +30,8 @@ NEUTRAL: Selecting = {"exclude": None, "duplicates": "error"}
 def selected(run: Any, qrels: Any, options: Mapping[str, Any], by: Sequence[str] = ()) -> tuple[Any, Any]:
     """The run and its judgments, as Polars frames without the rows that some options leave out; `by` are keys."""
     exclude, duplicates = options["exclude"], options["duplicates"]
+    if by and qrels is not None:
+        run, qrels = _by_judge(run, qrels, by)
     if exclude is None and duplicates == "error":
         return run, qrels
     runs, judgments = frames_of(run), None
@@ -42,6 +45,38 @@ def selected(run: Any, qrels: Any, options: Mapping[str, Any], by: Sequence[str]
         ties, labelled = options.get("ties", "doc_id"), qrels is None
         runs = _each(runs, lambda frame: _at_first_place(frame, by, in_order=ties == "input", labelled=labelled))
     return runs, judgments
+
+
+def _by_judge(run: Any, qrels: Any, by: Sequence[str]) -> tuple[Any, Any]:
+    """The run repeated for each value of those keys that only the judgments have, which are then its own."""
+    runs, judgments = frames_of(run), to_polars("qrels", qrels, column="relevance")
+    frames = list(runs.values()) if isinstance(runs, dict) else [runs]
+    keys = keys_of_judgments(
+        by, {name for frame in frames for name in frame.collect_schema()}, judgments.collect_schema()
+    )
+    if not keys:
+        return run, qrels
+    if isinstance(judgments, pl.LazyFrame) and any(isinstance(frame, pl.DataFrame) for frame in frames):
+        # The evaluation of rows in memory would collect them once more.
+        judgments = qrels = judgments.collect()
+    values = judgments.select(keys).unique().drop_nulls().sort(keys)
+    return _each(runs, lambda frame: _repeated(frame, values)), qrels
+
+
+def keys_of_judgments(by: Sequence[str], of_run: Collection[str], schema: Mapping[str, pl.DataType]) -> list[str]:
+    """Those keys that only the judgments have; not days, tenants and the like, which distinguish rankings, too."""
+    names = [name for name in by if name in schema and name not in of_run and fold(name) not in PARTS | ROLE_OF.keys()]
+    return [name for name in names if isinstance(schema[name], TEXT) or schema[name].is_integer()]
+
+
+def _repeated(run: Frame, values: Frame) -> Frame:
+    """The rows of a run once for each row of some values."""
+    if isinstance(run, pl.LazyFrame) or isinstance(values, pl.LazyFrame):
+        return values.lazy().join(run.lazy(), how="cross", maintain_order="left_right")
+    # No row of the run is copied.
+    dtypes = values.schema
+    of_each = ([pl.lit(row[name], dtypes[name]).alias(name) for name in dtypes] for row in values.to_dicts())
+    return pl.concat([run.with_columns(each) for each in of_each] or [run.join(values, how="cross")])
 
 
 def excluded_as_text(exclude: Any) -> str | None:

@@ -22,6 +22,7 @@ from polars_ir.language.options import check, count, each_once, public
 from polars_ir.runs.evaluate import columns_read
 from polars_ir.runs.evaluate import evaluate as evaluate_locally
 from polars_ir.runs.options import Evaluating
+from polars_ir.runs.selection import keys_of_judgments
 from polars_ir.spark.selection import without_excluded
 from polars_ir.spark.tables import (
     arrow_schema,
@@ -115,7 +116,7 @@ def evaluate(
     if qrels is not None:
         qrels = by_bytes(to_spark("qrels", qrels, column="relevance", like=run))
     measured = resolve(measures)
-    run, qrels = without_excluded(by_bytes(run), qrels, options["exclude"])
+    run, qrels = without_excluded(_by_judge(by_bytes(run), qrels, each_once(options["by"])), qrels, options["exclude"])
     options["exclude"] = None
     pair = RunAndQrels(run, qrels, _names(run, qrels, each_once(options["by"])))
     schema = arrow_schema(_empty_result(run, qrels, pair.names, measured, options))
@@ -123,6 +124,16 @@ def evaluate(
     rows = rows_of(pair, columns_read(measured), bounds=options["bounds"], broadcast=broadcast)
     rows = rows.repartition(QUERY) if partitions is None else rows.repartition(partitions, QUERY)
     return in_tasks(rows, partial(evaluation, measures=sent, options=options, names=pair.names), schema)
+
+
+def _by_judge(run: DataFrame, qrels: DataFrame | None, by: Sequence[str]) -> DataFrame:
+    """The run repeated for each value of those keys that only the judgments have."""
+    if qrels is None or not by:
+        return run
+    from pyspark.sql import functions as F  # noqa: N812
+
+    keys = keys_of_judgments(by, run.columns, empty("qrels", qrels).schema)
+    return run.crossJoin(F.broadcast(qrels.select(*map(column, keys)).distinct().dropna())) if keys else run
 
 
 def _serialized(measure: ResolvedMeasure) -> bytes:

@@ -35,7 +35,7 @@ def assert_same(to_spark, run, qrels, measures, *, on_spark=None, **options):
     result = irs.evaluate(
         to_spark(run), None if qrels is None else to_spark(qrels), measures, **{**options, **(on_spark or {})}
     )
-    keys = [name for name in ("date", "tenant", "run", "query_id", "qid") if name in local.columns]
+    keys = [name for name in ("date", "tenant", "judge", "run", "query_id", "qid") if name in local.columns]
     found = collected(result, keys)
     assert found.schema == tables.plain(local).schema
     assert comparable(found) == comparable(local)

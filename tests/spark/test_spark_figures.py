@@ -95,6 +95,11 @@ def nights(run, qrels):
     return runs, pl.concat(part.with_columns(date=pl.lit(night)) for night, part in judged)
 
 
+def test_each_judge_of_the_judgments_is_evaluated_by_as_it_is_locally(to_spark):
+    run, qrels = collection(17, queries=8)
+    assert_same(to_spark, systems(run), of_judges(qrels), MEASURES, by="judge")
+
+
 @pytest.mark.parametrize(
     ("measures", "options"), [(MEASURES, {"missing": "skip"}), (BOUNDED, {"bounds": True}), (POOLED, {})]
 )
