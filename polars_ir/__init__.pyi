@@ -1,4 +1,11 @@
 from polars_ir import datasets as datasets, fusion as fusion
+from polars_ir.answers import (
+    citation_precision as citation_precision,
+    citation_recall as citation_recall,
+    nugget_recall as nugget_recall,
+    read_nuggets as read_nuggets,
+    read_support as read_support,
+)
 from polars_ir.datasets.overlap import overlap as overlap
 from polars_ir.datasets.split import split as split
 from polars_ir.errors import IRError as IRError, IRWarning as IRWarning

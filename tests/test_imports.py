@@ -17,7 +17,7 @@ language
 frames
 engine files
 inputs runs per_query datasets
-fusion plots tables spark trec_eval
+answers fusion plots tables spark trec_eval
 reports
 namespace cli
 pandas __main__ mypy

@@ -15,7 +15,7 @@ import polars as pl
 import polars_ir as ir
 from building import charts, doors, measure_pages, way
 from building.docstrings import declaration, index_entries, markdown, paragraph, summary_of, table
-from polars_ir import fusion, per_query, plots, runs, spark
+from polars_ir import answers, fusion, per_query, plots, runs, spark
 from polars_ir.cli import PROGRAMS
 from polars_ir.cli.commands import COMMANDS
 from polars_ir.cli.parser import parser
@@ -74,6 +74,7 @@ SEARCHED = {
     "power": ("sample size",),
     "from_lists": ("RAG", "lists of documents"),
     "read_log": ("RAG", "ragas", "LangChain", "LlamaIndex", "Haystack", "OpenTelemetry", "agents"),
+    "nugget_recall": ("TREC RAG", "nuggetizer"),
     "fuse": ("reciprocal rank fusion", "hybrid search"),
     "deduplicate": ("duplicates", "MaxP"),
     "ranks": ("leaderboard",),
@@ -108,6 +109,11 @@ def pages() -> dict[str, tuple[str, str, dict[str, Any]]]:
             "Fusion",
             "One run of several, the weights that are best, and what each run adds.",
             take(["fuse", "tune_fusion", "complementarity", "contribution"]),
+        ),
+        "answers": (
+            "Answers",
+            "Files of judged answers, and figures of their nuggets and citations for each query.",
+            take(answers.__all__),
         ),
         "files": (
             "Functions of files",

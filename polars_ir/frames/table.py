@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, DtypeError, InputTypeError, fold
+from polars_ir.errors import ColumnError, DtypeError, InputTypeError, fold, quoted
 from polars_ir.frames import advice
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import Frame, holds_systems, to_polars
@@ -147,6 +147,17 @@ def per_query_table(per_query: object, about: str = "per_query") -> CanonicalFra
     if "doc_id" in roles or {"score", "relevance"} <= roles or "ideal_rank" in schema:
         raise advice.of_documents(about, schema.names())
     return _table(about, frame, _names(about, frame, ("query_id",), ("run",)), check=False)
+
+
+def answers_table(frame: object, *columns: str) -> CanonicalFrame:
+    """Judged parts of answers, in any form: `query_id`, `run` where there are several, and the columns named."""
+    rows = to_polars("frame", frame, column=columns[-1])
+    schema = rows.collect_schema()
+    table = _table("frame", rows, _names("frame", rows, ("query_id",), ("run",)))
+    if lacking := [name for name in columns if name not in schema]:
+        says = f"has no {quoted(lacking)} column{'s' * (len(lacking) > 1)}; it has {quoted(schema)}."
+        raise ColumnError(says, about="frame", fix="Rename those that are meant")
+    return _searched(table)
 
 
 def same_types(run: CanonicalFrame, qrels: CanonicalFrame) -> tuple[CanonicalFrame, CanonicalFrame]:

@@ -727,6 +727,14 @@ CASES = {
         lambda code, frame: rr(*eval(code)[:2]),
         frame=POLARS({"qid": ["q"], "things": [["x", "a"]], "bb_gold": [["a"]]}),
     ),
+    "queries to be answered of another type": Case(
+        lambda frame, missing: ir.nugget_recall(frame, missing=missing).height,
+        {
+            "frame": POLARS({"query_id": [1], "nugget": [1], "importance": ["vital"], "assignment": ["support"]}),
+            "missing": POLARS({"query_id": ["1", "2"]}),
+        },
+        2,
+    ),
     "another package's namespace": of_value(
         lambda run, qrels: warn_of_another("pandas"),
         0.75,

@@ -25,6 +25,8 @@ PER_QUERY = RUN.ir.evaluate(QRELS, ["nDCG@10", "RR"])
 FIGURES, LESS = (PER_QUERY.filter(run=system).drop("run") for system in "ab")
 LISTS = pl.DataFrame({"query_id": ["q1"], "retrieved": [["d1", "d2"]], "relevant": [["d2"]]})
 CLICKS = ir.interleave(ONE, OTHER, impression="i1").with_columns(clicks=1)
+NUGGETS = pl.DataFrame({"query_id": ["q1"], "nugget": [1], "importance": ["vital"], "assignment": ["support"]})
+SUPPORT = pl.DataFrame({"query_id": ["q1"], "sentence": [1], "citation": [1], "support": [2]})
 ORIGINAL = pl.DataFrame({"query_id": ["q1"], "doc_id": ["d1"], "score": [1.0]})
 
 #: Arguments that are right, by the parameter; those of a function itself come first.
@@ -39,6 +41,9 @@ RIGHT = {
 OWN = {
     "collapse": {"by": pl.col("doc_id")},
     "fuse": {"format": None},
+    "nugget_recall": {"frame": NUGGETS},
+    "citation_precision": {"frame": SUPPORT},
+    "citation_recall": {"frame": SUPPORT},
 }
 
 #: Options that must be set for the others to be read, or that make a call quick.

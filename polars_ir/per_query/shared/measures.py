@@ -7,6 +7,7 @@ the catalogue has none unless the user gives it.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Floats
 
 T = TypeVar("T")
+
+#: The columns of measures of answers, which are from 0 to 1.
+OF_ANSWERS = re.compile(r"(strict_)?((vital|all|weighted)_score|(mean_)?citation_(precision|recall))")
 
 #: Measures of a per-query frame, by name or expression; None for all.
 Measures = AnyMeasures | None
@@ -136,7 +140,7 @@ def range_of(column: str) -> Range | None:
     """
     named = column_of(column)
     if named is None:
-        return None
+        return Range(0.0, 1.0) if OF_ANSWERS.fullmatch(column) else None
     low, high = map(float, named.info.bounds)
     return Range(high, low) if named.is_cost else Range(low, high)
 

@@ -1,0 +1,160 @@
+"""`citation_precision`, `citation_recall`: the support that the citations of an answer give its sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import polars as pl
+
+from polars_ir.answers.missing import with_missing
+from polars_ir.frames.rules import Rule, guard
+from polars_ir.frames.table import answers_table
+from polars_ir.frames.table_types import FrameT, Table
+from polars_ir.language.options import check, one_of, public, truth
+from polars_ir.language.words import average, ratio, total
+
+#: The grade of a citation that nobody judged, the others, and that of full support.
+UNJUDGED, GRADES, FULL = -1, (2, 1, 0), 2
+
+#: The error of a plan.
+TWICE = "the frame has a citation of a sentence more than once; keep one row of each"
+
+
+@public()
+def citation_precision(
+    frame: Table[FrameT], *, of: Literal["first", "mean"] = "first", strict: bool = False, missing: Any = None
+) -> FrameT:
+    """Mean support of the sentences of an answer that cite a document, as TREC RAG scores citations.
+
+    A sentence has 1 where its citation supports it fully (2), 1/2 where partially (1; 0 if `strict`), and 0 where not.
+
+    Parameters
+    ----------
+    frame
+        A row per citation of each sentence, as `read_support` makes it: `query_id`, `run` where there are several
+        systems, `sentence` and `citation` (numbers in their order), and `support`: 2, 1, 0, or -1 for not judged. A
+        sentence without citations has one row, in which `citation` and `support` are null.
+    of
+        `"first"`: of several citations of a sentence the first counts. `"mean"`: the mean of those that were judged.
+    strict
+        True: partial support counts 0.
+    missing
+        The queries to be answered: ids in a list, or any table with a query column. A system without an answer to one
+        has 0 there; by default only the answers that are in the frame count.
+
+    Returns
+    -------
+    The kind of frame (a LazyFrame for a LazyFrame, pandas for pandas)
+        A per-query frame, which `compare` and `gate` take: the columns of system and query, and `citation_precision`
+        (Float64, 0 to 1), with `strict_` and `mean_` before it where they are chosen; null for an answer none of whose
+        sentences has a judged citation. A sentence whose first citation (whose every one, with `"mean"`) was not judged
+        counts nowhere.
+
+    Raises
+    ------
+    IRError
+        For a citation with another grade, or without one, and one that a sentence has twice.
+
+    References
+    ----------
+    Thakur et al. 2025, https://arxiv.org/abs/2504.15205
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> support = {"sentence": [1, 2, 2, 3], "citation": [1, 1, 2, None], "support": [2, 0, 1, None]}
+    >>> ir.citation_precision(pl.DataFrame({"query_id": ["q"] * 4, **support})).rows()
+    [('q', 0.5)]
+    """
+    return _figures(frame, "citation_precision", average, of=of, strict=strict, missing=missing)
+
+
+@public()
+def citation_recall(
+    frame: Table[FrameT], *, of: Literal["first", "mean"] = "first", strict: bool = False, missing: Any = None
+) -> FrameT:
+    """Support of all sentences of an answer, also of those that cite nothing, as TREC RAG scores citations.
+
+    It is the sum of what `citation_precision` averages, out of all sentences but those whose citations were not judged;
+    a sentence that needs no citation counts, too.
+
+    Parameters
+    ----------
+    frame
+        As of `citation_precision`.
+    of
+        As of `citation_precision`.
+    strict
+        True: partial support counts 0.
+    missing
+        As of `citation_precision`.
+
+    Returns
+    -------
+    The kind of frame (a LazyFrame for a LazyFrame, pandas for pandas)
+        As of `citation_precision`, in a column `citation_recall`; 0 for an answer that cites nothing.
+
+    Raises
+    ------
+    IRError
+        As of `citation_precision`.
+
+    References
+    ----------
+    Thakur et al. 2025, https://arxiv.org/abs/2504.15205
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> support = {"sentence": [1, 2, 2, 3, 4], "citation": [1, 1, 2, None, None], "support": [2, 0, 1, None, None]}
+    >>> ir.citation_recall(pl.DataFrame({"query_id": ["q"] * 5, **support})).rows()
+    [('q', 0.25)]
+    """
+
+    def of_all(value: pl.Expr) -> pl.Expr:
+        return ratio(total(value.drop_nulls()), pl.len())
+
+    return _figures(frame, "citation_recall", of_all, of=of, strict=strict, missing=missing)
+
+
+def _figures(
+    frame: Table[FrameT],
+    name: str,
+    summary: Callable[[pl.Expr], pl.Expr],
+    *,
+    of: Literal["first", "mean"],
+    strict: bool,
+    missing: Any,
+) -> FrameT:
+    """A summary of the support of the sentences of each answer; a sentence that cites nothing has null."""
+    check("of", of, one_of("first", "mean"))
+    check("strict", strict, truth())
+    table = answers_table(frame, "sentence", "citation", "support")
+    table.check_once(*table.keys, "sentence", "citation")
+    support, cites = pl.col("support"), pl.col("citation").is_not_null()
+    known = (
+        support.cast(pl.Float64, strict=False)
+        .is_in([float(grade) for grade in (UNJUDGED, *GRADES)])
+        .fill_null(value=False)
+    )
+    grades = ", ".join(map(str, (*GRADES, UNJUDGED)))
+    rows = table.checked(
+        Rule(pl.col("sentence").is_null(), "whose 'sentence' is null", "Number the sentences of an answer"),
+        Rule(cites & ~known, f"whose 'support' is none of {grades}", f"Write {UNJUDGED} for what was not judged"),
+        Rule(~cites & support.is_not_null(), "with 'support' and no 'citation'", "Number the citations of a sentence"),
+    )
+    sentence = [*table.keys, "sentence"]
+    if not table.eager:
+        rows = guard(rows, pl.struct(*sentence, "citation").is_duplicated(), TWICE, key="query_id")
+    grade = support.cast(pl.Float64)
+    value = pl.when(grade != UNJUDGED).then((grade == FULL).cast(pl.Float64) if strict else grade / FULL)
+    cited = value.filter(cites)
+    chosen = cited.first() if of == "first" else average(cited)
+    sentences = rows.sort(*sentence, "citation").group_by(sentence, maintain_order=True)
+    judged = sentences.agg(value=chosen, cites=cites.any()).filter(pl.col("value").is_not_null() | ~pl.col("cites"))
+    column = f"{'strict_' * strict}{'mean_' * (of == 'mean')}{name}"
+    answers = judged.group_by(table.keys, maintain_order=True).agg(summary(pl.col("value")).alias(column))
+    # An answer of which nothing was judged is one, too.
+    figures = table.select(*table.keys).unique().join(answers, on=table.keys, how="left")
+    return table.give_back(with_missing(figures, table, missing).sort(table.keys), frame)
