@@ -256,7 +256,7 @@ def compare(command: argparse.ArgumentParser) -> None:
     add_runs_instead(command)
     baseline = "the system that the others are compared with; without it, all pairs"
     command.add_argument("--baseline", metavar="SYSTEM", help=baseline)
-    add_options(command, Comparing, without=["margin", "by"])
+    add_options(command, Comparing, without=["margin", "by", "reference"])
     margin = "the largest difference that counts as none, or a measure's own as NAME=MARGIN; repeat"
     command.add_argument("--margin", type=number_of_measure, action="append", metavar="MARGIN", help=margin)
     by = "a row per value of a column of --queries, or of the files, as well; repeat"

@@ -22,7 +22,7 @@ from polars_ir.per_query.shared.options import ROUNDED, Comparing
 from polars_ir.per_query.shared.paired import paired_systems
 from polars_ir.per_query.shared.queries import Pairs, check_names
 from polars_ir.per_query.shared.sums import Source
-from polars_ir.per_query.shared.tests import FEW, FEW_OF_FLIPS, OF_FEW, OF_FEW_FLIPS, OF_MEDIANS, TESTS
+from polars_ir.per_query.shared.tests import FEW, FEW_OF_FLIPS, OF_FEW, OF_FEW_FLIPS, OF_MEDIANS, SKEWED, TESTS
 from polars_ir.per_query.shared.verdicts import check_correction, tested, with_test
 
 if TYPE_CHECKING:
@@ -64,7 +64,9 @@ def compare(
     test, of one row alone, and exclude 0 exactly where `p` <= alpha; beside `p_corrected` belong the simultaneous ends,
     which hold for all rows of the family. Their rates of error on small samples are in
     notebooks/evidence.md. A LazyFrame is read by moments, for `"t"` and `"auto"`: figures to within 1e-12 (ends of
-    `cohen_d` 1e-9, of three million queries 1e-11).
+    `cohen_d` 1e-9, of three million queries 1e-11). With `reference=people`, differences are estimated as means are in
+    `summarize`, by the differences of people's queries and of the model's, each row with a lambda of its own; so that
+    of two rows is no third one. The test is t, and means, effects, wins, ties and losses are people's.
 
     Parameters
     ----------
@@ -82,7 +84,9 @@ def compare(
         `p_equivalent` (Float64), `equivalent` (with a margin), `interval` (its kind), `n_queries`, `n_missing`, `wins`,
         `ties`, `losses` (UInt32), `note` (why something is null or can not be significant, that few queries make it so
         too often, and a baseline of two systems that the alphabet chose), `relative_difference` (by |baseline_mean|),
-        `simultaneous_low`, `simultaneous_high` (Bonferroni's, of the family). Rows go by slice, measure and pair.
+        `simultaneous_low`, `simultaneous_high` (Bonferroni's, of the family). With a
+        reference there are also `n_model`, `lambda`, `rho`, `n_equivalent`, `people_mean` and `model_mean`, of the
+        differences, as in `summarize`. Rows go by slice, measure and pair.
 
     Raises
     ------
@@ -121,6 +125,12 @@ def compared_systems(
 
     test, correction, resamples = TESTS[options["test"]], options["correction"], options["resamples"]
     check_correction(correction)
+    columns = SCHEMA
+    if options["reference"] is not None:
+        from polars_ir.per_query.shared.reference import ADDED, check_reference
+
+        check_reference(options, {"test": ["t"], "interval": ["t", None]})
+        columns = {**SCHEMA, **ADDED}
     if test.of_all and correction not in (None, "holm"):
         raise OptionError(
             f"allows for the number of comparisons by itself; got {option('correction', correction)} as well. Leave it "
@@ -131,7 +141,7 @@ def compared_systems(
     only = {"test": ("t", "auto"), "interval": ("t", "auto", "normal", None)}
     named = {**options, "systems": systems}
     scores = paired_systems(per_query, measures, named, what="ir.compare", only=only, source=source)
-    check_names(scores.slices, SCHEMA)
+    check_names(scores.slices, columns)
     pairs = scores.pairs(baseline, "ir.compare")
     margins = {} if options["margin"] is None else margins_of(options["margin"], list(scores.measures))
     tails = bool(margins) or "auto" in (test.name, options["interval"])
@@ -149,7 +159,7 @@ def compared_systems(
             row["p_corrected"] = None if row["p"] is None else max(row["p"], p)
     found = tested(
         rows,
-        scores.schema(SCHEMA),
+        scores.schema(columns),
         significant="significant",
         correction=None if test.of_all else correction,
         alpha=alpha,
@@ -158,7 +168,8 @@ def compared_systems(
     ).rename({"run": scores.system})
     few = pl.col("significant") & (pl.col("n_queries") <= FEW) & (test.interval not in ("auto", *OF_MEDIANS))
     flips = pl.col("significant") & (pl.col("n_queries") <= FEW_OF_FLIPS) & (test is TESTS["max-t"])
-    told = ["note", pl.when(few).then(pl.lit(OF_FEW)).when(flips).then(pl.lit(OF_FEW_FLIPS))]
+    of_few = OF_FEW if columns is SCHEMA else SKEWED  # With a reference there is no other test.
+    told = ["note", pl.when(few).then(pl.lit(of_few)).when(flips).then(pl.lit(OF_FEW_FLIPS))]
     if baseline is None and len(scores.systems) == 2 and not isinstance(per_query, Mapping):
         told.append(pl.lit(BY_ALPHABET))
     note = pl.concat_str(told, separator="; ", ignore_nulls=True)

@@ -27,6 +27,8 @@ def mean(per_query: Table[FrameT], **options: Unpack[Averaging]) -> FrameT:
     one, exp(mean(log(max(value, 1e-5)))), and `NumQ` the sum, the number of queries (with weights, their sum). Standard
     errors of values (a column `m se`) become that of the mean of independent values, sqrt(sum((w * se)^2)) / sum(w).
 
+    With `reference=people` means are the estimates of `summarize`, which also tells how sure they are.
+
     Parameters
     ----------
     per_query
@@ -58,5 +60,9 @@ def mean(per_query: Table[FrameT], **options: Unpack[Averaging]) -> FrameT:
     >>> ir.mean(recalls, average="micro").item()  # 2 of 4 relevant documents
     0.5
     """
+    if (people := options["reference"]) is not None:
+        from polars_ir.per_query.shared.reference import check_reference
+
+        check_reference(options, {"average": ["macro"]})
     queries = sampled(per_query, options)
-    return queries.table.give_back(estimators.means(queries, options["average"]), per_query)
+    return queries.table.give_back(estimators.means(queries, options["average"], people), per_query)

@@ -28,6 +28,12 @@ def summarize(per_query: Table[FrameT], **options: Unpack[Summarizing]) -> Frame
     out): drawn evenly, the few queries that have most of the weight are mostly missing. So there is none, but a note,
     where `n_effective` is below .8 of `n_queries`, or .9 of fewer than 20.
 
+    With `reference=people`, n random ones of the model's queries, the mean is y + lambda * (u - f): people's mean, the
+    model's of the other m queries and of people's, lambda = cov(y, f) / ((1 + n / m) * var(f, u)) from 0 to 1. Its
+    variance is s^2 / n + lambda^2 * var(u) / m, where s^2 is that of y - lambda * f over n - 2, and two queries as wide
+    as people's values are added. Where it is none below people's own, of fewer than 10 queries, or of queries that are
+    undefined by one side only, figures are people's alone, and `note` says so. `interval` is "auto" or "t".
+
     Returns
     -------
     The kind of the input
@@ -36,7 +42,9 @@ def summarize(per_query: Table[FrameT], **options: Unpack[Summarizing]) -> Frame
         and a weight above 0, `n_effective` (Float64), Kish's number, sum(w)^2 / sum(w^2), and `note` (String), why
         there is no interval: a single query has no spread, weights are too unequal, a sum is not estimated, and equal
         values have one by the bounds of their measure only, `"auto"` or `"bounded"`; that `n_queries` counts clusters,
-        or that ids or a column `topic` suggest some; else null.
+        or that ids or a column `topic` suggest some; else null. With a reference, `std` and `n_queries` are people's;
+        `n_model` (UInt32) are the queries with a model's value, `lambda`, `rho`, the correlation of both sides,
+        `n_equivalent`, the queries by people alone that were as sure, `people_mean` and `model_mean`, of each alone.
 
     Raises
     ------
@@ -48,7 +56,7 @@ def summarize(per_query: Table[FrameT], **options: Unpack[Summarizing]) -> Frame
     Wilson 1927, https://doi.org/10.2307/2276774 (`"auto"`); Efron & Tibshirani 1993, An Introduction to the Bootstrap,
     https://doi.org/10.1201/9780429246593 (percentile, BCa); Learned-Miller, Thomas 2019,
     https://arxiv.org/abs/1905.06208 (Gaffke's bound); Cochran 1977, Sampling Techniques, 3rd ed., 6.3 (the
-    weighted mean as a ratio)
+    weighted mean as a ratio); Angelopoulos et al. 2023, https://arxiv.org/abs/2311.01453 (PPI++)
 
     Examples
     --------
@@ -60,8 +68,17 @@ def summarize(per_query: Table[FrameT], **options: Unpack[Summarizing]) -> Frame
     [('RR', 0.75, 2)]
     >>> ir.summarize(per_query, weights=pl.DataFrame({"query_id": ["q1", "q2"], "asked": [9, 1]}))["mean"].item()
     0.55
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> model = ir.evaluate(pydocs.runs, pydocs.qrels, "nDCG@10")
+    >>> people = model.filter(pl.col("query_id").hash(seed=1) % 4 == 0)  # in place of people's judgments
+    >>> model.ir.summarize(reference=people).columns[-6:]
+    ['n_model', 'lambda', 'rho', 'n_equivalent', 'people_mean', 'model_mean']
     """
     weights, interval = options["weights"], options["interval"]
+    if options["reference"] is not None:
+        from polars_ir.per_query.shared.reference import check_reference
+
+        check_reference(options, {"interval": ["auto", "t"]})
     if interval == "bounded" and weights is not None:
         raise OptionError(
             "interval='bounded' takes no weights. Take another, such as 'auto', or leave the weights out."

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, Fix, check_systems, option
+from polars_ir.errors import Code, ColumnError, Fix, InputTypeError, check_systems, option
 from polars_ir.frames.roles import PROVENANCE, find, required
 from polars_ir.language.options import each_once, public
 from polars_ir.per_query.compare import compared_systems
@@ -44,6 +44,7 @@ def mean(
     by: Columns = None,
     weights: str | None = None,
     average: Literal["macro", "micro"] = "macro",
+    reference: Any = None,
 ) -> DataFrame:
     """The mean of every measure over the queries on Spark: one row per system.
 
@@ -56,6 +57,8 @@ def mean(
         As in `polars_ir.mean`, but columns of `per_query` only; join others to it.
     average
         As in `polars_ir.mean`.
+    reference
+        Not of Spark frames: an error that names the local call.
 
     Returns
     -------
@@ -72,6 +75,7 @@ def mean(
     >>> from polars_ir import spark
     >>> per_query.transform(spark.mean).show()  # doctest: +SKIP
     """
+    _check_no_reference("mean", reference)
     return _summed(mean_locally, per_query, {"by": by, "weights": weights, "average": average})
 
 
@@ -103,7 +107,17 @@ def summarize(
     >>> from polars_ir import spark
     >>> per_query.transform(spark.summarize, interval="t").show()  # doctest: +SKIP
     """
+    _check_no_reference("summarize", options.pop("reference"))
     return _summed(summarize_locally, per_query, {"by": by, "weights": weights, **options})
+
+
+def _check_no_reference(function: str, reference: Any) -> None:
+    """Raise an `InputTypeError` for people's figures beside a Spark frame."""
+    if reference is not None:
+        call = f"polars_ir.{function}(per_query.toArrow(), reference=people.toArrow())"
+        fix = Fix("Take both to this machine, a row per query", Code(call, spark=call))
+        says = "does not go with a Spark frame."
+        raise InputTypeError(says, about=option("reference"), fix=fix)
 
 
 def _summed(function: Callable[..., Any], per_query: DataFrame, options: dict[str, Any]) -> DataFrame:
@@ -152,6 +166,7 @@ def compare(
     >>> per_query.transform(spark.compare, baseline="bm25").show()  # doctest: +SKIP
     """
     check_spark("per_query", per_query)
+    _check_no_reference("compare", options["reference"])
     options["by"] = columns_of("by", options["by"], per_query)
     plan = empty("per_query", per_query).lazy()
     return _by_sums(per_query, partial(compared_systems, plan, measures, options, baseline, None))

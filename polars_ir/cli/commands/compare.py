@@ -21,7 +21,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         raise OptionError("--queries is a table for --by or --cluster to name columns of; give both.")
     per_query, by = slices_of(figures_of_files(options), options)
     per_query, cluster = slices_of(per_query, options, by="cluster")
-    named = ("margin", "by", "cluster")
+    named = ("margin", "by", "cluster", "reference")
     testing: Any = {name: getattr(options, name) for name in options_of(Comparing) if name not in named}
     margin = options.margin and by_measure("margin", options.margin)
     differences: pl.DataFrame = compare(

@@ -148,7 +148,7 @@ def _of_frame(table: CanonicalFrame, frame: Frame, option: str) -> tuple[pl.Lazy
     # Where rows have ids of their own, the query is in another column.
     on = {role: QUERY if role == "query_id" and QUERY in table.dtypes else role for role in columns}
     keys = [
-        pl.col(name).cast(_joinable(table, on[role], option, name, schema[name]), strict=False).alias(on[role])
+        pl.col(name).cast(joinable(table, on[role], option, name, schema[name]), strict=False).alias(on[role])
         for role, name in columns.items()
     ]
     names = [name for name in schema if name not in columns.values()]
@@ -181,7 +181,7 @@ def _as_one(table: str, name: str, dtype: pl.DataType) -> Code:
     return Code.as_text(table, name)
 
 
-def _joinable(table: CanonicalFrame, role: str, option: str, name: str, dtype: pl.DataType) -> pl.DataType:
+def joinable(table: CanonicalFrame, role: str, option: str, name: str, dtype: pl.DataType) -> pl.DataType:
     """The type of the table's ids, if ids of this type can equal them."""
     wanted = table.dtypes[role]
     same = dtype.is_integer() if wanted.is_integer() else isinstance(dtype, TEXT)

@@ -115,6 +115,33 @@ def moments_of(averaging: Averaging, weight: str | None = None) -> dict[str, pl.
     }
 
 
+def moments_beside(averaging: Averaging, people: pl.Expr, model: pl.Expr, judged: pl.Expr) -> dict[str, pl.Expr]:
+    """Moments of people's values and of the model's, of the same and of other queries (`prediction.MOMENTS`).
+
+    Beside these are the mean and the number of all of the model's values, and what people's own summary has.
+    """
+    y, f, u = pl.when(judged).then(people), pl.when(judged).then(model), pl.when(~judged).then(model)
+    parts = {"y": y, "f": f, "u": u}
+    spread = {**parts, "all": model, "sum": y + f, "difference": y - f}
+    return {
+        "n": y.count().cast(pl.Int64),
+        "m": u.count().cast(pl.Int64),
+        **{name: _mean(averaging, value, None) for name, value in parts.items()},
+        **{f"var_{name}": _std(averaging, value, None) ** 2 for name, value in spread.items()},
+        "unmatched": (judged & (y.is_null() != f.is_null())).sum().cast(pl.Int64),
+        "std": pl.when(y.min() == y.max()).then(0.0).otherwise(_std(averaging, y, None)),
+        "lowest": y.min(),
+        "highest": y.max(),
+        "all": _mean(averaging, model, None),
+        "judged": model.count(),
+    }
+
+
+def on_scale(averaging: Averaging, mean: pl.Expr) -> pl.Expr:
+    """A mean of the averaged values, on the scale of the measure."""
+    return mean.exp() if averaging.kind == "geometric" else mean
+
+
 def n_effective_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
     """Kish's effective number of queries."""
     value = averaged(averaging, weight)

@@ -63,8 +63,13 @@ JOINED = "polars_ir: joined"
 BY_EXPRESSIONS = ("auto", "normal")
 
 
-def means(queries: Queries, average: str) -> pl.LazyFrame:
+def means(queries: Queries, average: str, people: Any = None) -> pl.LazyFrame:
     """Mean of each measure by slice and system."""
+    if people is not None:
+        from polars_ir.per_query.shared import reference
+
+        queries = reference.with_people(queries, people)
+        return queries.named(reference.means(queries, queries.measures), queries.measures)
     weight_of: dict[str, str | None] = dict.fromkeys(queries.measures, queries.weight)
     if average == "micro":
         counts = averages.denominators(queries.measures, queries.table.columns)
@@ -84,16 +89,22 @@ def summaries(queries: Queries, options: Mapping[str, Any]) -> pl.LazyFrame:
     """A row per slice, system and measure, in the order of the measures."""
     note_of_queries, columns = queries.note(), queries.table.columns
     queries = queries.of_clusters(lambda measure: averages.mean_of(Averaging.of(measure, columns)))
-    interval, kinds = options["interval"], _kinds(queries)
-    if interval in BY_EXPRESSIONS:
+    interval, made = options["interval"], list(MADE)
+    if options["reference"] is not None:
+        from polars_ir.per_query.shared import reference
+
+        queries = reference.with_people(queries, options["reference"])
+        rows = [reference.summary(queries, interval, options["alpha"])]
+        made += reference.ADDED
+    elif interval in BY_EXPRESSIONS:
         z = NormalDist().inv_cdf((1 + (1 - options["alpha"])) / 2)
-        samples = [(queries.below_each_other(names), kind) for kind, names in kinds]
+        samples = [(queries.below_each_other(names), kind) for kind, names in _kinds(queries)]
         if interval == "auto":
             rows = [_bounded(sample, kind, options["alpha"]) for sample, kind in samples]
         else:
             rows = [_summary(sample, kind, **averages.interval_of(kind, z, sample.weight)) for sample, kind in samples]
     elif queries.table.eager:
-        rows = [_with_interval(queries.below_each_other(names), kind, options) for kind, names in kinds]
+        rows = [_with_interval(queries.below_each_other(names), kind, options) for kind, names in _kinds(queries)]
     else:
         raise InputTypeError.lazy(f"ir.summarize with {option('interval', interval)}", option("interval", "auto"))
     found = pl.concat(rows).sort(pl.col("measure").cast(pl.Enum(queries.measures)), maintain_order=True)
@@ -107,7 +118,7 @@ def summaries(queries: Queries, options: Mapping[str, Any]) -> pl.LazyFrame:
         holds &= ~unequal
         note = pl.coalesce("note", pl.when(unequal).then(pl.lit(UNEQUAL)), note)
     low, high = (pl.when(holds).then(end) for end in ("low", "high"))
-    summary = queries.named(found.with_columns(low=low, high=high, note=note), MADE)
+    summary = queries.named(found.with_columns(low=low, high=high, note=note), made)
     if note_of_queries is None:
         return summary
     both = pl.concat_str("note", pl.lit(note_of_queries), separator="; ", ignore_nulls=True)
@@ -370,13 +381,13 @@ def effects(of: Pairs, how: Procedure) -> list[dict[str, float | None]]:
 
     from polars_ir.statistics import significance
 
-    confidence = 1 - how.alpha
-    if of.differences is not None:
-        samples = [pair.sample.values for pair in of.pairs if pair.sample.values is not None]
-        return significance.effects(samples, tolerance=how.tolerance, confidence=confidence)
-    n, std = (np.array([getattr(pair.sample, name) for pair in of.pairs], np.float64) for name in ("n", "std"))
+    confidence, samples = 1 - how.alpha, [pair.people or pair.sample for pair in of.pairs]
+    values = [sample.values for sample in samples if sample.values is not None]
+    if len(values) == len(samples):
+        return significance.effects(values, tolerance=how.tolerance, confidence=confidence)
+    n, mean, std = (np.array([getattr(d, name) for d in samples], np.float64) for name in ("n", "mean", "std"))
     with np.errstate(all="ignore"):
-        d = np.where(std > 0, np.array([pair.sample.mean for pair in of.pairs]) / std, np.nan)
+        d = np.where(std > 0, mean / std, np.nan)
     columns = np.column_stack([d, *significance.cohen_d_interval(d, n, confidence)])
     rows = columns.astype(object)
     rows[np.isnan(columns)] = None

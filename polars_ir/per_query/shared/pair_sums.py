@@ -24,10 +24,21 @@ from polars_ir.frames.rules import Rule
 from polars_ir.language.names import is_cost
 from polars_ir.per_query.provenance import check_made_alike
 from polars_ir.per_query.shared.attributes import column_for
+from polars_ir.per_query.shared.averages import Averaging, moments_beside
 from polars_ir.per_query.shared.groups import too_small
 from polars_ir.per_query.shared.measures import Measures, Range, range_of
 from polars_ir.per_query.shared.plan_rows import once_of_plan
-from polars_ir.per_query.shared.queries import ALL, Pair, Pairs, notes_of_lacking, pairs_of, queries_of
+from polars_ir.per_query.shared.queries import (
+    ALL,
+    JUDGED,
+    MODEL,
+    Pair,
+    Pairs,
+    notes_of_lacking,
+    pairs_of,
+    people_of,
+    queries_of,
+)
 from polars_ir.per_query.shared.sums import ROWS, Executor, Query, Source, ends_of, locally
 
 if TYPE_CHECKING:
@@ -51,6 +62,13 @@ COUNTS = (
     *("lacking_first", "lacking_second", "undefined_first", "undefined_second"),
 )
 MEANS = ("mean", "first", "second")
+
+#: Moments of people's differences and the model's beside those of `moments`, and how they are averaged.
+BESIDE = (
+    *("m", "y", "f", "u", "var_y", "var_f", "var_u", "var_all", "var_sum", "var_difference"),
+    *("unmatched", "all", "judged"),
+)
+OF_PLAN = Averaging("", "arithmetic", (-math.inf, math.inf), in_order=False)
 
 #: Column of the last slice of a query, where it has several.
 LAST = "last"
@@ -81,13 +99,16 @@ class Place(NamedTuple):
 class PairSchema:
     """Row of a query with columns for each system: `rows s` is the row count, `m s` the value of a measure.
 
-    `slices` are columns; they are keys of rows if they are `nested`, else each query is in one of them.
+    `slices` are columns; they are keys of rows if they are `nested`, else each query is in one of them. With people's
+    values beside a model's, values of measures are people's, `judged s` is the number of their rows, and `model m s` is
+    the model's value.
     """
 
     systems: tuple[str, ...]
     measures: tuple[str, ...]
     slices: tuple[str, ...] = ()
     nested: bool = False
+    with_people: bool = False
 
     @property
     def keys(self) -> list[str]:
@@ -100,10 +121,17 @@ class PairSchema:
         for place, system in enumerate(self.systems):
             is_its = run == system
             cells.append(is_its.sum().alias(f"{ROWS} {place}"))
+            if self.with_people:
+                cells.append((is_its & pl.col(JUDGED)).sum().alias(f"{JUDGED} {place}"))
             for number, measure in enumerate(self.measures):
                 value = pl.when(is_its).then(pl.col(measure).cast(pl.Float64))
                 # There is one, as `faults` makes sure; a maximum is taken in half the time of a first value.
+                if self.with_people:
+                    cells.append(value.max().alias(f"{MODEL} {number} {place}"))
+                    value = pl.when(is_its).then(pl.col(people_of(measure)))
                 cells.append(value.max().alias(f"{number} {place}"))
+        if self.with_people:
+            cells.append(pl.col(JUDGED).any().alias(JUDGED))
         if self.nested and self.slices:
             return rows.group_by("query_id", *self.keys).agg(cells)
         lasts = (pl.col(name).max().alias(f"{LAST} {name}") for name in self.slices)
@@ -119,6 +147,8 @@ class PairSchema:
         rows = wide.join(beside.lazy(), on=self.keys, how="left", nulls_equal=True)
         both = pl.concat(rows.select(*self.keys, *self._pair(place, names)) for place in places)
         unit = pl.col("unit")
+        if self.with_people:
+            both = both.with_columns(model=((pl.col("model_first") - pl.col("model_second")) * unit).round() / unit)
         return both.with_columns(difference=((pl.col("first") - pl.col("second")) * unit).round() / unit)
 
     def _pair(self, place: Place, facts: Iterable[str]) -> Iterator[pl.Expr]:
@@ -126,10 +156,19 @@ class PairSchema:
         *rows, first, second = map(pl.col, place.columns)
         answered = [n > 0 for n in rows]
         values = [first, second]
+        if self.with_people:
+            judged, *of_model = map(pl.col, self._beside(place))
+            if place.missing == "zero":
+                both = zip(answered, of_model[2:], strict=True)
+                of_model[2:] = [pl.when(there).then(value).otherwise(0.0) for there, value in both]
+            yield from (judged, of_model[2].alias("model_first"), of_model[3].alias("model_second"))
+            answered = [n > 0 for n in of_model[:2]]
         if place.missing == "new":
             values[0] = pl.when(first.is_null() & second.is_not_null()).then(0.0).otherwise(first)
         elif place.missing == "zero":
             values = [pl.when(there).then(value).otherwise(0.0) for there, value in zip(answered, values, strict=True)]
+            if self.with_people:
+                values = [pl.when(pl.col(JUDGED)).then(value) for value in values]
         moves = (pl.col(name) != pl.col(f"{LAST} {name}") for name in (() if self.nested else self.slices))
         yield pl.lit(place.number, pl.UInt32).alias("place")
         for name, value, there, raw in zip(("first", "second"), values, answered, (first, second), strict=True):
@@ -138,6 +177,17 @@ class PairSchema:
         yield pl.any_horizontal(pl.lit(False), *moves).alias("moved")
         yield pl.lit(place.cost).alias("cost")
         yield from (pl.col(f"{name} {place.number}").alias(name) for name in facts)
+
+    def _beside(self, place: Place) -> list[str]:
+        """Columns of a pair that it has beside a model: who judged the query, people's rows, and the model's values."""
+        if not self.with_people:
+            return []
+        systems = place.first, place.second
+        beside = (
+            (f"{JUDGED} {system}" for system in systems),
+            (f"{MODEL} {place.measure} {system}" for system in systems),
+        )
+        return [JUDGED, *beside[0], *beside[1]]
 
     def _by_place(
         self, wide: pl.LazyFrame, places: Sequence[Place], facts: pl.DataFrame, summed: Query
@@ -189,6 +239,9 @@ class PairSchema:
             "repeated": pl.col("repeated").any(),
             "moved": pl.col("moved").any(),
         }
+        if self.with_people:
+            of = moments_beside(OF_PLAN, pl.col("difference"), pl.col("model"), pl.col(JUDGED))
+            figures |= {name: of[name] for name in BESIDE}
         return self._by_place(wide, places, facts, lambda rows: rows.group_by(*self.keys, "place").agg(**figures))
 
     def faulty(self, wide: pl.LazyFrame, fault: str) -> pl.LazyFrame:
@@ -294,6 +347,8 @@ def _together(found: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
         .agg(
             pl.col(COUNTS).sum(),
             *(weighted(pl.col(name)).alias(name) for name in MEANS),
+            # With a reference there is one partition.
+            *(pl.col(name).first() for name in BESIDE if name in found.columns),
             squares=squared("variance", mean),
             first_squares=squared("first_variance", pl.col("first")),
             lowest=pl.col("lowest").min(),
@@ -382,6 +437,7 @@ class Sums:
     common: tuple[int, str]
     note: str | None = None
     system: str = "run"
+    with_people: bool = False
 
     def pairs(self, baseline: object, _: str) -> list[tuple[int, int]]:
         """Columns of (system, baseline) to compare."""
@@ -413,7 +469,9 @@ class Sums:
         ranges: Mapping[str, Range] | None = None,
     ) -> Iterator[Pairs]:
         """Pairs of each slice, as in `Scores`."""
-        schema = PairSchema(self.systems, self.measures, tuple(map(column_for, self.slices)), as_0 is not None)
+        schema = PairSchema(
+            self.systems, self.measures, tuple(map(column_for, self.slices)), as_0 is not None, self.with_people
+        )
         places = [
             Place(
                 number * len(pairs) + pair,
@@ -435,7 +493,12 @@ class Sums:
                 continue  # A slice of one side only.
             names = dict(zip(self.slices, of_slice.row(0)[: len(self.slices)], strict=True))
             rows = of_slice.iter_rows(named=True)
-            yield Pairs(names, [self._pair(place, row, ranges or {}) for place, row in zip(places, rows, strict=True)])
+            found_pairs = [self._pair(place, row, ranges or {}) for place, row in zip(places, rows, strict=True)]
+            if self.with_people:
+                from polars_ir.per_query.shared.reference import with_estimates
+
+                found_pairs = with_estimates(found_pairs, of_slice.lazy())
+            yield Pairs(names, found_pairs)
 
     def _pair(self, place: Place, row: Mapping[str, Any], ranges: Mapping[str, Range]) -> Pair:
         """The pair of a row of sums."""
@@ -472,6 +535,7 @@ def sums_of(
     measures: Measures,
     *,
     by: Any = None,
+    people: Any = None,
     what: str,
     source: Source | None = None,
     common: tuple[int, str] | None = None,
@@ -484,6 +548,10 @@ def sums_of(
     queries = queries_of(per_query, measures, by=by, repeated=True)
     if "run" not in queries.table.dtypes:
         raise ColumnError.one_system(what, queries.table.columns)
+    if people is not None:
+        from polars_ir.per_query.shared.reference import with_people
+
+        queries = with_people(queries, people, named=measures is not None)
     executor = (source or locally)(queries)
     keys, names = [*map(column_for, queries.slices), ALL], tuple(queries.measures)
     query = partial(_ends_of_systems, keys=[*keys, "run"], measures=names)
@@ -507,6 +575,7 @@ def sums_of(
         common or (2, f"{what} needs two queries or more that both systems of a pair answered."),
         note,
         queries.table.names["run"],
+        people is not None,
     )
 
 

@@ -27,12 +27,14 @@ from polars_ir.per_query.shared.pair_sums import Sums, sums_of
 from polars_ir.per_query.shared.queries import (
     ANSWERED,
     CLUSTER,
+    JUDGED,
     NUMBER,
     Pair,
     Pairs,
     Queries,
     notes_of_lacking,
     pairs_of,
+    people_of,
     queries_of,
     systems_of,
 )
@@ -56,7 +58,8 @@ class Scores:
     id, under the name it came with, and the columns of `slices`. `clusters` has the number of each query's cluster, if
     queries have some, and `each_query` the scores of queries where the rows are clusters. `note` belongs to every row.
     `system` is the name that the column of systems came with. `judged` has numbers of the judgments of each query and
-    system, by the column that shows them.
+    system, by the column that shows them. With a reference the scores are people's, NaN for queries that they did not
+    judge, and `model` has the model's.
     """
 
     systems: tuple[str, ...]
@@ -69,6 +72,7 @@ class Scores:
     each_query: Scores | None = None
     system: str = "run"
     judged: Mapping[str, Floats] = field(default_factory=dict)
+    model: Mapping[str, Floats] = field(default_factory=dict)
 
     def of_clusters(self) -> Scores:
         """The scores of clusters instead of their queries, if there are clusters."""
@@ -106,10 +110,17 @@ class Scores:
         for *names, places in slices.iter_rows():
             values = {measure: array[places] for measure, array in self.values.items()}
             judged = {name: array[places] for name, array in self.judged.items()}
+            model = {measure: array[places] for measure, array in self.model.items()}
             clusters = None if self.clusters is None else self.clusters[places]
             queries_of_part, answered = queries[places].lazy(), self.answered[places]
             part = replace(
-                self, queries=queries_of_part, values=values, answered=answered, clusters=clusters, judged=judged
+                self,
+                queries=queries_of_part,
+                values=values,
+                answered=answered,
+                clusters=clusters,
+                judged=judged,
+                model=model,
             )
             yield dict(zip(self.slices, names, strict=True)), part
 
@@ -252,6 +263,13 @@ class Scores:
                     float(significance.deviation(of_pair[:, 0])) / math.sqrt(len(d)) if len(d) > 1 else None,
                 )
             )
+        if self.model:
+            from polars_ir.per_query.shared.reference import with_estimates
+            from polars_ir.statistics.prediction import moments_of
+
+            of_model = significance.differences(list(self.model.values()), pairs)
+            moments = moments_of(differences, of_model, np.logical_or.reduce(self.answered, axis=1))
+            return Pairs(names, with_estimates(made, moments))
         return Pairs(names, made, values, differences)
 
     def one_sided(self, measure: str, pair: tuple[int, int]) -> tuple[int, int, int, int]:
@@ -306,6 +324,10 @@ def scores_of(
     of = queries_of(per_query, measures, by=by, cluster=cluster, what=what, several=True, keys=keys)
     if measures is None:
         warn_of_attributes(of.table, of.measures)
+    if (people := options.get("reference")) is not None:
+        from polars_ir.per_query.shared.reference import with_people
+
+        of = with_people(of, people, named=measures is not None)
     systems = systems_of(per_query, of.table.select("run").collect())
     if len(systems) < 2:
         raise ColumnError.one_system(what, of.table.columns, systems)
@@ -315,7 +337,8 @@ def scores_of(
         note = "; ".join(filter(None, (note, check_made_alike(of.table, made, of.measures)))) or None
     slices, others = list(map(column_for, of.slices)), [] if cluster is None else [CLUSTER]
     column = pl.col("run").cast(pl.String).cast(pl.Enum(systems)).to_physical()
-    rows = of.rows.select(NUMBER, *slices, *others, *of.measures, column.alias(ANSWERED)).collect()
+    columns = [*of.measures] if people is None else [*of.measures, JUDGED, *map(people_of, of.measures)]
+    rows = of.rows.select(NUMBER, *slices, *others, *columns, column.alias(ANSWERED)).collect()
     # Rows are in the order of their queries.
     query = rows[NUMBER].rle_id()
     is_first = query != query.shift(fill_value=len(query))
@@ -329,17 +352,35 @@ def scores_of(
     lacking = 0.0 if options["missing"] == "zero" else np.nan
     answered = np.zeros((int(is_first.sum()), len(systems)), bool)
     np.put(answered, cells, True)
-    values = {}
-    for measure in of.measures:
-        values[measure] = np.full(answered.shape, lacking)
-        np.put(values[measure], cells, rows[measure].cast(pl.Float64).fill_null(np.nan).to_numpy())
+
+    def by_cell(column: str, unanswered: Floats | float) -> Floats:
+        found = np.full(answered.shape, unanswered)
+        np.put(found, cells, rows[column].cast(pl.Float64).fill_null(np.nan).to_numpy())
+        return found
+
+    model, values = {}, {measure: by_cell(measure, lacking) for measure in of.measures}
+    if people is not None:
+        model, answered = values, by_cell(JUDGED, np.nan) == 1
+        values = {}
+        of_part = answered.any(axis=1, keepdims=True) & ~answered
+        for measure in of.measures:
+            values[measure] = np.where(of_part, lacking, by_cell(people_of(measure), np.nan))
     judged = {}
     for name, codes in codes_of_judgments(of.table, of.rows).items():
         judged[name] = np.full(answered.shape, np.nan)
         np.put(judged[name], cells, codes)
     queries, system = of.rows.filter(is_first).select(*names).rename(names), of.table.names["run"]
     return Scores(
-        tuple(systems), queries, values, answered, tuple(of.slices), note, clusters, system=system, judged=judged
+        tuple(systems),
+        queries,
+        values,
+        answered,
+        tuple(of.slices),
+        note,
+        clusters,
+        system=system,
+        judged=judged,
+        model=model,
     )
 
 
@@ -382,12 +423,15 @@ def paired_systems(
     by, cluster, systems = (options.get(name) for name in ("by", "cluster", "systems"))
     first = next(iter(per_query.values()), None) if isinstance(per_query, Mapping) else per_query
     if not isinstance(first, pl.LazyFrame) and getattr(first, "eager", True):
-        per_query = per_query if systems is None else with_systems(per_query, systems)
+        if systems is not None:
+            per_query, people = with_systems(per_query, systems), options.get("reference")
+            options = {**options, "reference": None if people is None else with_systems(people, systems)}
         return scores_of(per_query, measures, options, by=by, cluster=cluster, keys=keys, what=what)
     check_sums_do(what, options, only)
     if systems is not None:
         raise InputTypeError.lazy(f"{what} with systems", "that column in place of 'run'")
-    return sums_of(per_query, measures, by=by, what=what, source=source, common=common, advice=advice)
+    people = options.get("reference")
+    return sums_of(per_query, measures, by=by, people=people, what=what, source=source, common=common, advice=advice)
 
 
 def check_sums_do(what: str, options: Mapping[str, Any], only: Mapping[str, Sequence[str | None]]) -> None:

@@ -54,6 +54,9 @@ ALL = "polars_ir: all"
 WEIGHT, VALUE, ANSWERED = "polars_ir: weight", "polars_ir: value", "polars_ir: answered"
 CLUSTER, STRATUM = "polars_ir: cluster", "polars_ir: stratum"
 
+#: True in rows that people judged, of a model's figures with a reference; prefix of the model's values beside people's.
+JUDGED, MODEL = "polars_ir: judged by people", "polars_ir: of the model"
+
 #: Number of ids that show whether they look like variants.
 LOOKED_AT = 100_000
 
@@ -65,7 +68,9 @@ class Pair(NamedTuple):
     """Two systems by a measure; the sample has the differences, `run` less `baseline`, of queries with both values.
 
     `one_sided` counts the queries that only the baseline has, that only the run has, and those undefined for the run
-    only and for the baseline only; `error` is the standard error of the run's mean.
+    only and for the baseline only; `error` is the standard error of the run's mean. With a reference the sample has the
+    moments of the estimate, `people` are people's differences, whose means, wins and losses the pair has, and `beside`
+    the columns of the reference, with its note as `why`.
     """
 
     measure: str
@@ -80,6 +85,8 @@ class Pair(NamedTuple):
     notes: Sequence[str]
     one_sided: tuple[int, int, int, int] = (0, 0, 0, 0)
     error: float | None = None
+    people: Sample | None = None
+    beside: Mapping[str, Any] | None = None
 
     @property
     def differing(self) -> int:
@@ -212,7 +219,7 @@ def queries_of(
         _check_some(table, what, several=several)
     # Attributes of another frame are joined, and rows with weights are sorted.
     comes = plain or (weights is None and cluster is None and strata is None and bool(named))
-    rows, is_ordered = table.checked(*_rules(table, names)), False
+    rows, is_ordered = table.checked(*rules_of(table, names)), False
     order: list[str] = []
     systems = list(filter("query_id".__ne__, table.keys))
     if not table.eager:
@@ -224,7 +231,7 @@ def queries_of(
         if not is_ordered and may_repeat(frame.lazy().select(NUMBER, *systems)):
             if named_keys and not keys:
                 table = with_keys(table, named_keys)
-                frame = numbered(table.checked(*_rules(table, names)).collect(engine="in-memory"), "query_id")
+                frame = numbered(table.checked(*rules_of(table, names)).collect(engine="in-memory"), "query_id")
             as_given.check_once(*dict.fromkeys([*keys, *named_keys]), *as_given.keys)
         rows = frame.lazy()
     weight: str | None = None
@@ -260,6 +267,11 @@ def sampled(per_query: Any, options: Mapping[str, Any]) -> Queries:
     if PROVENANCE in queries.table.columns:
         warn_of_several(queries.table, queries.measures)
     return queries
+
+
+def people_of(measure: str) -> str:
+    """The column of people's values of a measure, with a reference."""
+    return f"polars_ir: people's {measure}"
 
 
 def numbered(rows: pl.DataFrame, ids: str) -> pl.DataFrame:
@@ -334,10 +346,10 @@ def _named_in(*options: Any) -> list[str]:
     return [name for names in lists if isinstance(names, (list, tuple)) for name in names]
 
 
-def _rules(table: CanonicalFrame, measures: Iterable[str]) -> Iterator[Rule]:
+def rules_of(table: CanonicalFrame, measures: Iterable[str]) -> Iterator[Rule]:
     """Rules of rows: ids, and values whose squares can be summed."""
     for key in table.keys:
-        fix = Fix("Leave them out", Code.without_nulls("per_query", table.names[key]))
+        fix = Fix("Leave them out", Code.without_nulls(table.about, table.names[key]))
         yield Rule(pl.col(key).is_null(), f"whose {table.names[key]!r} is null", fix)
     advice = "Leave the queries out, or make the values null, which means undefined."
     says = f"is NaN or infinite, or beyond {LARGEST:g}"

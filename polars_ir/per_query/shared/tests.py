@@ -10,7 +10,8 @@ OF_MEDIANS = ("median", "hodges-lehmann")
 
 #: Number of queries up to which tests of the mean but `"auto"` reject too often for skewed differences, and the note.
 FEW = 10
-OF_FEW = f"of {FEW} queries or fewer, skewed differences are significant too often: compare(test='auto') holds"
+SKEWED = f"of {FEW} queries or fewer, skewed differences are significant too often"
+OF_FEW = f"{SKEWED}: compare(test='auto') holds"
 
 #: Number of queries up to which max-t does, and the note.
 FEW_OF_FLIPS = 50

@@ -73,8 +73,11 @@ def with_test(
         relative = d.mean / abs(pair.baseline_mean) if pair.baseline_mean else None
         row |= {"mean": pair.mean, "baseline_mean": pair.baseline_mean, "difference": d.mean}
         row["relative_difference"] = relative
-    notes = [*_notes(row, d, options), *pair.notes]
-    if d.values is None and d.n > 1 and largest(d):
+    beside = dict(pair.beside or {})
+    why = beside.pop("why", None)
+    row |= beside
+    notes = [*_notes(row, d, options), *filter(None, [why]), *pair.notes]
+    if (pair.people or d).values is None and d.n > 1 and largest(d):
         notes.append(NO_RANKS)
     return {**row, "note": "; ".join(notes) or None}
 
@@ -110,6 +113,7 @@ def _notes(row: Mapping[str, Any], d: Sample, options: Procedure) -> list[str]:
     if (
         is_counted
         and differing
+        and not row.get("lambda")
         and row["cohen_d"] is not None
         and options.test.lowest_p(differing, d.n) > options.alpha
     ):

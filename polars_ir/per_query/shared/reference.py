@@ -1,0 +1,200 @@
+"""People's values of some queries beside a model's of all, and the estimates of their mean by both.
+
+Conventions: people's values are columns beside the model's. Rows of a query and system that people judged are a random
+part of the model's; a frame in memory is checked at once, a plan when it is collected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from polars_ir.errors import SHOWN, Code, ColumnError, DataError, Fix, MeasureError, OptionError, option, quoted, warn
+from polars_ir.frames.canonical_frame import CanonicalFrame
+from polars_ir.frames.kinds import collected
+from polars_ir.frames.rules import Rule, checked
+from polars_ir.frames.table import per_query_table
+from polars_ir.language.names import average_of
+from polars_ir.per_query.shared import averages
+from polars_ir.per_query.shared.attributes import joinable
+from polars_ir.per_query.shared.averages import DEGREES, ERROR, HIGHEST, LOWEST, MEAN, NUMBER, Averaging
+from polars_ir.per_query.shared.keys import QUERY
+from polars_ir.per_query.shared.measures import measures_of
+from polars_ir.per_query.shared.plan_rows import rows_of_plan
+from polars_ir.per_query.shared.queries import JUDGED, Pair, Queries, people_of, rules_of
+
+#: Columns of a reference in a result, after all others.
+ADDED = {
+    "n_model": pl.UInt32,
+    **dict.fromkeys(("lambda", "rho", "n_equivalent", "people_mean", "model_mean"), pl.Float64),
+}
+
+#: True in rows that the model judged.
+HERE = "polars_ir: judged by the model"
+
+#: Advice on people's queries without a model's figures.
+OF_ALL = "Evaluate the model's judgments of them too, or leave them out"
+
+
+def check_reference(options: Mapping[str, Any], only: Mapping[str, Collection[Any]]) -> None:
+    """Raise an `OptionError` for options that do not go with a reference, of which `only` lists those that do."""
+    for name, values in only.items():
+        if name in options and options[name] not in values:
+            says = f"goes with {option(name, next(iter(values)))}; got {option(name, options[name])}."
+            raise OptionError(says, about=option("reference"), fix="Leave one of them out")
+    for name in ("weights", "strata", "cluster", "margin"):
+        if options.get(name) is not None:
+            says = f"does not go with {option(name)}: how often its intervals then hold is not known."
+            raise OptionError(says, about=option("reference"), fix="Leave one of them out")
+
+
+def people(queries: Queries, reference: Any, *, named: bool = False) -> CanonicalFrame:
+    """People's values, checked, with ids of the types that the model's have; the measures are those of both.
+
+    Where measures are `named`, people must have all of them.
+    """
+    if QUERY in queries.table.dtypes:
+        says = "goes with one row of a query and system in per_query, which has several."
+        raise OptionError(says, about=option("reference"), fix="Keep those of one night, say")
+    table, of = per_query_table(reference, "reference"), queries.table
+    if queries.table.eager and not table.eager:
+        table = table.with_frame(collected(table.all_columns(), "in-memory"))
+    if ("run" in table.dtypes) != ("run" in of.dtypes):
+        which, lacks = ("reference", "per_query") if "run" in table.dtypes else ("per_query", "reference")
+        says = f"must have systems like per_query; {which} has a column of them, and {lacks} has none."
+        raise ColumnError(says, about="reference", fix="Evaluate both alike, each with all systems or with one")
+    measures = [name for name in measures_of(table) if name in queries.measures]
+    lacking = [name for name in queries.measures if name not in measures]
+    if not measures or (named and lacking):
+        has = [name for name in table.dtypes if name not in table.keys]
+        fix = Fix("Evaluate both with the same", Code(f"ir.evaluate(runs, people, {list(queries.measures)!r})"))
+        says = f"has no measure {lacking[0]!r}, as per_query has; it has {quoted(has)}."
+        raise MeasureError(says, about="reference", fix=fix)
+    if lacking:
+        warn(f"lacks measures of per_query, which are left out: {quoted(lacking)}.", about="reference")
+    if sums := [name for name in measures if average_of(name, of.columns) not in ("arithmetic", "geometric")]:
+        says = f"has {sums[0]!r}, which is no mean over queries, and so none that a sample estimates."
+        raise MeasureError(says, about="per_query", fix=Fix("Leave it out", Code.dropping("per_query", sums)))
+    types = {role: joinable(of, role, "reference", table.names[role], table.dtypes[role]) for role in of.keys}
+    rows = table.checked(*rules_of(table, measures), rows=table.select(*table.keys, *measures))
+    if table.eager:
+        table.check_once(*table.keys)
+    else:
+        rows, _ = rows_of_plan(table, rows, measures, [], as_they_come=False, repeated=False)
+    rows = rows.select(*(pl.col(role).cast(dtype) for role, dtype in types.items()), *measures)
+    found = table.with_frame(rows.collect(engine="in-memory") if table.eager else rows)
+    if of.eager:
+        _check_part(found, of)
+    return found
+
+
+def _check_part(table: CanonicalFrame, of: CanonicalFrame) -> None:
+    """Raise a `DataError` for people's rows that the model lacks, and for systems that people lack."""
+    keys = list(of.keys)
+    rows, those = table.select(*keys), of.select(*keys)
+    alone = rows.join(those, on=keys, how="anti").sort(keys).collect()
+    if alone.height:
+        shown = alone.head(SHOWN).rename({key: of.names[key] for key in keys})
+        raise DataError.rows("reference", "that per_query lacks", OF_ALL, alone.height, shown)
+    if "run" in keys:
+        without = those.select("run").unique().join(rows.select("run").unique(), on="run", how="anti").collect()
+        if without.height:
+            systems = without["run"].cast(pl.String).sort().to_list()
+            fix = Fix("Evaluate them by people's judgments too, or leave them out of per_query")
+            raise DataError(f"lacks systems that per_query has: {quoted(systems)}.", about="reference", fix=fix)
+
+
+def with_people(queries: Queries, reference: Any, *, named: bool = False) -> Queries:
+    """The queries with columns of people's values, by the measures that both have."""
+    table = people(queries, reference, named=named)
+    keys, measures = list(queries.table.keys), [name for name in queries.measures if name in table.dtypes]
+    columns = [pl.col(name).cast(pl.Float64).alias(people_of(name)) for name in measures]
+    rows = table.all_columns().select(*keys, *columns, pl.lit(True).alias(JUDGED))
+    if queries.table.eager:
+        found = queries.rows.join(rows, on=keys, how="left", maintain_order="left")
+    else:
+        here = queries.rows.with_columns(pl.lit(True).alias(HERE))
+        rule = Rule(pl.col(HERE).is_null(), "that per_query lacks", OF_ALL)
+        joined = here.join(rows, on=keys, how="full", coalesce=True)
+        found = checked(joined, rule, eager=False, about="reference", keys=keys, names=queries.table.names)
+    return replace(queries, rows=found, measures=measures)
+
+
+def summary(queries: Queries, kind: str, alpha: float) -> pl.LazyFrame:
+    """A row per slice, system and measure, with the columns of the reference.
+
+    Columns of `averages.MOMENTS` are those of the estimate, so that its interval is made as any other.
+    """
+    from polars_ir.statistics.prediction import predicted
+
+    names: list[str] = []
+    figures: dict[str, pl.Expr] = {}
+    kinds: dict[Averaging, list[str]] = {}
+    for place, measure in enumerate(queries.measures):
+        averaging = Averaging.of(measure, queries.table.columns, in_order=queries.in_order)
+        model, of_people = (averaging._replace(column=name) for name in (measure, people_of(measure)))
+        values = averages.averaged(of_people), averages.averaged(model)
+        of = averages.moments_beside(averaging, *values, pl.col(JUDGED).is_not_null())
+        figures |= {f"{name} {place}": figure for name, figure in of.items()}
+        names = list(of)
+        kinds.setdefault(averaging._replace(column=""), []).append(measure)
+    found, rows = queries.means(**figures), []
+    for averaging, measures in kinds.items():
+        moments = pl.concat(
+            found.select(
+                *queries.keys,
+                *(pl.col(f"{name} {queries.measures.index(measure)}").alias(name) for name in names),
+                measure=pl.lit(measure),
+            )
+            for measure in measures
+        )
+        rows.append(_with_interval(predicted(moments), averaging, kind, alpha))
+    return pl.concat(rows)
+
+
+def _with_interval(rows: pl.LazyFrame, averaging: Averaging, kind: str, alpha: float) -> pl.LazyFrame:
+    """The estimates with their interval, on the scale of the measure."""
+    n, mean = pl.col("n"), pl.col("estimate")
+    if kind == "t":
+        averaging = averaging._replace(between=(float("-inf"), float("inf")))
+    rows = rows.with_columns(
+        n_queries=n.cast(pl.UInt32),
+        n_effective=n.cast(pl.Float64),
+        n_model=pl.col("judged").cast(pl.UInt32),
+        people_mean=averages.on_scale(averaging, pl.col("y")),
+        model_mean=averages.on_scale(averaging, pl.col("all")),
+        mean=averages.on_scale(averaging, mean),
+        note=pl.when(n == 0).then(pl.lit("no query")).when(n == 1).then(pl.lit("one query")).otherwise("why"),
+        **{MEAN: mean, ERROR: pl.col("error"), NUMBER: n, DEGREES: n - 1},
+        **{LOWEST: pl.col("lowest"), HIGHEST: pl.col("highest")},
+    )
+    return rows.with_columns(**averages.bounded_interval_of(averaging, alpha))
+
+
+def means(queries: Queries, measures: Sequence[str]) -> pl.LazyFrame:
+    """Estimated mean of each measure by slice and system."""
+    long = summary(queries, "t", 0.05).select(*queries.keys, "measure", "mean")
+    of_each = [pl.col("mean").filter(pl.col("measure") == name).first().alias(name) for name in measures]
+    return long.group_by(queries.keys).agg(of_each).sort(queries.keys)
+
+
+def with_estimates(pairs: Sequence[Pair], moments: pl.LazyFrame) -> list[Pair]:
+    """The pairs of people's differences with the estimates of both, by the moments of each."""
+    from polars_ir.statistics.prediction import predicted
+    from polars_ir.statistics.samples import Moments
+
+    rows = predicted(moments).with_columns(
+        n_model="judged", people_mean="y", model_mean="all", error=pl.col("error").fill_null(0.0)
+    )
+    found = []
+    for pair, row in zip(pairs, rows.collect(engine="in-memory").iter_rows(named=True), strict=True):
+        d, sample = pair.sample, Moments.of(())
+        if d.n:
+            squares = row["error"] ** 2 * d.n * (d.n - 1)
+            sample = Moments(d.n, row["estimate"], squares, d.lowest, d.highest, support=d.support)
+        beside = {name: row[name] for name in (*ADDED, "why")}
+        found.append(pair._replace(sample=sample, people=d, beside=beside))
+    return found
