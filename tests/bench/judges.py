@@ -22,9 +22,9 @@ import numpy as np
 import polars as pl
 
 import polars_ir as ir
-from polars_ir.per_query.shared.averages import DEGREES, ERROR, HIGHEST, LOWEST, MEAN, NUMBER, Averaging
-from polars_ir.per_query.shared.averages import bounded_interval_of as interval_of
-from polars_ir.statistics.prediction import MOMENTS, predicted
+from polars_ir.per_query.shared.averages import Averaging
+from polars_ir.per_query.shared.reference import ALONE, estimated
+from polars_ir.statistics.prediction import MOMENTS
 
 DATA = Path(__file__).resolve().parents[3] / "shared/data"
 MODELS = ("llama70b", "llama8b", "flant5")
@@ -124,25 +124,21 @@ def moments(y: np.ndarray, f: np.ndarray, of_people: np.ndarray, of_model: np.nd
     return found.cast({name: dtype for name, dtype in MOMENTS.items() if name in found.columns})
 
 
-def held(rows: pl.DataFrame, truth: np.ndarray, between: tuple[float, float]) -> dict[str, float]:
+def held(moments: pl.DataFrame, truth: np.ndarray, between: tuple[float, float]) -> dict[str, float]:
     """Shares of intervals that hold the truth, with the reference and by people alone, and their mean widths."""
-    lazy = predicted(rows.lazy()).with_columns(truth=pl.Series(np.tile(truth, len(rows) // len(truth))))
-    n, alone = pl.col("n"), (pl.col("var_y") / pl.col("n")).sqrt()
-    shares = {}
-    for name, mean, error in (("", pl.col("estimate"), pl.col("error")), ("people ", pl.col("y"), alone)):
-        columns = {MEAN: mean, ERROR: error, NUMBER: n, DEGREES: n - 1, LOWEST: pl.col("lowest")}
-        made = lazy.with_columns(**columns, **{HIGHEST: pl.col("highest")})
-        for kind, ends in (("t", (-np.inf, np.inf)), ("auto", between)):
-            averaging = Averaging("", "arithmetic", ends)
-            of = made.with_columns(**interval_of(averaging, LEVEL)).select(
-                held=(pl.col("low") <= pl.col("truth")) & (pl.col("truth") <= pl.col("high")),
-                width=pl.col("high") - pl.col("low"),
-            )
+    rows = moments.lazy().with_columns(truth=pl.Series(np.tile(truth, len(moments) // len(truth))))
+    shares, is_wider = {}, 0
+    for kind in ("t", "auto"):
+        found = estimated(rows, Averaging("", "arithmetic", between), kind, LEVEL)
+        for name, suffix in (("", ""), ("people ", ALONE)):
+            low, high = (pl.col(f"{end}{suffix}") for end in ("low", "high"))
             # Equal values have no interval of Student's, which then misses the truth.
-            found = of.with_columns(held=pl.col("held").fill_null(False), width=pl.col("width").fill_null(0.0))
-            shares[f"{name}{kind}"], shares[f"{name}{kind} width"] = found.mean().collect().row(0)
-    wider = (pl.col("error") > alone * (1 + 1e-12)).sum()
-    return {**shares, "wider": lazy.select(wider).collect().item()}
+            held = ((low <= pl.col("truth")) & (pl.col("truth") <= high)).fill_null(False)
+            figures = found.select(held=held.mean(), width=(high - low).fill_null(0.0).mean()).collect().row(0)
+            shares[f"{name}{kind}"], shares[f"{name}{kind} width"] = figures
+        width, alone = (pl.col(f"high{suffix}") - pl.col(f"low{suffix}") for suffix in ("", ALONE))
+        is_wider += found.select((width > alone).sum()).collect().item()
+    return {**shares, "wider": is_wider}
 
 
 def coverage(judged: Judged, n: int, total: int, draws: int, seed: int = SEED) -> Iterator[dict[str, object]]:

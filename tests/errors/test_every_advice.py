@@ -97,6 +97,11 @@ def slow_draws(per_query: Any) -> Any:
 
 
 CASES = {
+    "a sum beside people's": of_figures(
+        lambda per_query: first(ir.summarize(per_query, reference=POLARS(figures(NumQ=1)).drop("run").head(2)), "mean"),
+        0.75,
+        POLARS({"query_id": ["q1", "q2"], "RR": [0.5, 1.0], "NumQ": [1, 1]}),
+    ),
     "a text in the place of a run": of_value(
         lambda run: rr(run, QRELS), "ir.read_run('bm25.run')", lambda code, **_: code, run="bm25.run"
     ),

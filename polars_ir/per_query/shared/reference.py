@@ -6,6 +6,7 @@ part of the model's; a frame in memory is checked at once, a plan when it is col
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -34,6 +35,9 @@ ADDED = {
 
 #: True in rows that the model judged.
 HERE = "polars_ir: judged by the model"
+
+#: Suffix of the ends by people alone.
+ALONE = "polars_ir: alone"
 
 #: Advice on people's queries without a model's figures.
 OF_ALL = "Evaluate the model's judgments of them too, or leave them out"
@@ -70,9 +74,8 @@ def people(queries: Queries, reference: Any, *, named: bool = False) -> Canonica
     lacking = [name for name in queries.measures if name not in measures]
     if not measures or (named and lacking):
         has = [name for name in table.dtypes if name not in table.keys]
-        fix = Fix("Evaluate both with the same", Code(f"ir.evaluate(runs, people, {list(queries.measures)!r})"))
         says = f"has no measure {lacking[0]!r}, as per_query has; it has {quoted(has)}."
-        raise MeasureError(says, about="reference", fix=fix)
+        raise MeasureError(says, about="reference", fix="Evaluate both with the same measures")
     if lacking:
         warn(f"lacks measures of per_query, which are left out: {quoted(lacking)}.", about="reference")
     if sums := [name for name in measures if average_of(name, of.columns) not in ("arithmetic", "geometric")]:
@@ -103,7 +106,7 @@ def _check_part(table: CanonicalFrame, of: CanonicalFrame) -> None:
         without = those.select("run").unique().join(rows.select("run").unique(), on="run", how="anti").collect()
         if without.height:
             systems = without["run"].cast(pl.String).sort().to_list()
-            fix = Fix("Evaluate them by people's judgments too, or leave them out of per_query")
+            fix = "Evaluate them by people's judgments too, or leave them out of per_query"
             raise DataError(f"lacks systems that per_query has: {quoted(systems)}.", about="reference", fix=fix)
 
 
@@ -128,8 +131,6 @@ def summary(queries: Queries, kind: str, alpha: float) -> pl.LazyFrame:
 
     Columns of `averages.MOMENTS` are those of the estimate, so that its interval is made as any other.
     """
-    from polars_ir.statistics.prediction import predicted
-
     names: list[str] = []
     figures: dict[str, pl.Expr] = {}
     kinds: dict[Averaging, list[str]] = {}
@@ -151,32 +152,49 @@ def summary(queries: Queries, kind: str, alpha: float) -> pl.LazyFrame:
             )
             for measure in measures
         )
-        rows.append(_with_interval(predicted(moments), averaging, kind, alpha))
+        rows.append(_on_scale(estimated(moments, averaging, kind, alpha), averaging))
     return pl.concat(rows)
 
 
-def _with_interval(rows: pl.LazyFrame, averaging: Averaging, kind: str, alpha: float) -> pl.LazyFrame:
-    """The estimates with their interval, on the scale of the measure."""
-    n, mean = pl.col("n"), pl.col("estimate")
+def estimated(moments: pl.LazyFrame, averaging: Averaging, kind: str, alpha: float) -> pl.LazyFrame:
+    """The rows of moments with their estimates and intervals; people's alone where these are no wider."""
+    from polars_ir.statistics.prediction import NOTHING, predicted
+
+    n, alone = pl.col("n"), (pl.col("var_y") / pl.col("n")).sqrt()
     if kind == "t":
-        averaging = averaging._replace(between=(float("-inf"), float("inf")))
-    rows = rows.with_columns(
+        averaging = averaging._replace(between=(-math.inf, math.inf))
+    rows = predicted(moments)
+    shared = {NUMBER: n, DEGREES: n - 1, LOWEST: pl.col("lowest"), HIGHEST: pl.col("highest")}
+    for suffix, mean, error in ((ALONE, pl.col("y"), alone), ("", pl.col("estimate"), pl.col("error"))):
+        ends = averages.bounded_interval_of(averaging, alpha)
+        named = {f"{end}{suffix}": value for end, value in ends.items()}
+        rows = rows.with_columns(**shared, **{MEAN: mean, ERROR: error}).with_columns(**named)
+    width, of_people = (pl.col(f"high{suffix}") - pl.col(f"low{suffix}") for suffix in ("", ALONE))
+    # Wilson's interval also widens as its mean comes to the middle of the range.
+    is_wider = (pl.col("lambda") > 0) & (width > of_people)
+    without = {"lambda": pl.lit(0.0), "estimate": pl.col("y"), "error": alone, "n_equivalent": n.cast(pl.Float64)}
+    without |= {end: pl.col(f"{end}{ALONE}") for end in ("low", "high")}
+    without["why"] = pl.concat_str(pl.lit(NOTHING), "why", separator="; ", ignore_nulls=True)
+    return rows.with_columns(
+        pl.when(is_wider.fill_null(False)).then(value).otherwise(name).alias(name) for name, value in without.items()
+    )
+
+
+def _on_scale(rows: pl.LazyFrame, averaging: Averaging) -> pl.LazyFrame:
+    """The columns of a summary, on the scale of the measure."""
+    n, means = pl.col("n"), {"mean": "estimate", "people_mean": "y", "model_mean": "all"}
+    return rows.with_columns(
         n_queries=n.cast(pl.UInt32),
         n_effective=n.cast(pl.Float64),
         n_model=pl.col("judged").cast(pl.UInt32),
-        people_mean=averages.on_scale(averaging, pl.col("y")),
-        model_mean=averages.on_scale(averaging, pl.col("all")),
-        mean=averages.on_scale(averaging, mean),
         note=pl.when(n == 0).then(pl.lit("no query")).when(n == 1).then(pl.lit("one query")).otherwise("why"),
-        **{MEAN: mean, ERROR: pl.col("error"), NUMBER: n, DEGREES: n - 1},
-        **{LOWEST: pl.col("lowest"), HIGHEST: pl.col("highest")},
+        **{name: averages.on_scale(averaging, pl.col(column)) for name, column in means.items()},
     )
-    return rows.with_columns(**averages.bounded_interval_of(averaging, alpha))
 
 
 def means(queries: Queries, measures: Sequence[str]) -> pl.LazyFrame:
-    """Estimated mean of each measure by slice and system."""
-    long = summary(queries, "t", 0.05).select(*queries.keys, "measure", "mean")
+    """Estimated mean of each measure by slice and system, as a summary has it by default."""
+    long = summary(queries, "auto", 0.05).select(*queries.keys, "measure", "mean")
     of_each = [pl.col("mean").filter(pl.col("measure") == name).first().alias(name) for name in measures]
     return long.group_by(queries.keys).agg(of_each).sort(queries.keys)
 
