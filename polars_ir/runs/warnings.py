@@ -49,6 +49,9 @@ System = tuple[Any, ...]
 #: Number of systems or measures that a warning names.
 NAMED = 3
 
+#: What stands between the id of a document and that of a chunk, as a pattern, the surest first.
+SEPARATORS = ("#", "::", "[|]", "@", ":", "/", "_", "-", "[.]")
+
 #: Rows of a plan from which a warning takes its examples.
 FIRST = 10_000
 
@@ -251,7 +254,28 @@ def _warn_of_nothing_shared(pair: RunAndQrels, qrels: CanonicalFrame, systems: l
     if not judged.height:
         problem = f"{table_name('qrels')} hold no judgments"
     of_run, of_qrels = (_examples(table, role) for table in (run, qrels))
-    warn(f"{problem}; ids of {table_name('run')} are {of_run}, of {table_name('qrels')} {of_qrels}.")
+    fix = _of_parts(run, qrels) if role == "doc_id" and judged.height else None
+    warn(f"{problem}; ids of {table_name('run')} are {of_run}, of {table_name('qrels')} {of_qrels}.", fix=fix)
+
+
+def _of_parts(run: CanonicalFrame, qrels: CanonicalFrame) -> Fix | None:
+    """The advice for judged documents whose chunks the run has: the ids of these go on behind a separator."""
+    if pl.String not in (run.dtypes["doc_id"], qrels.dtypes["doc_id"]):
+        return None
+    ids = run.select("query_id", "doc_id").head(FIRST)
+    for separator in SEPARATORS:
+        pattern = f"^(.+){separator}"
+        whole = ids.with_columns(pl.col("doc_id").str.extract(pattern)).drop_nulls("doc_id")
+        if (
+            whole.join(qrels.select("query_id", "doc_id"), on=["query_id", "doc_id"], how="semi")
+            .head(1)
+            .collect(engine=run.engine)
+            .height
+        ):
+            made = f"pl.col('doc_id').str.extract({pattern!r})"
+            words = "If the run's are those of chunks and the qrels' those of documents, make documents of them"
+            return Fix(words, Code(f"run.ir.collapse({made})"))
+    return None
 
 
 def _warn_of_no_judgments(run: CanonicalFrame, qrels: CanonicalFrame) -> None:

@@ -1061,6 +1061,64 @@ def followed(case: Case) -> Any:
     return case.call(**{name: known[name] for name in case.tables})
 
 
+CHUNKS = {"doc_id": ["a", "b"], "source": ["s", "s"], "start": [0, 10], "end": [10, 20]}
+GOLD = {"query_id": ["q", "r"], "source": ["s", "s"], "start": [0, 5], "end": [5, 9]}
+
+
+def quietly(function: Callable[..., Any], **arguments: Any) -> Any:
+    """The result of a function, without its warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IRWarning)
+        return function(**arguments)
+
+
+def of_spans(right: Any, kind: Any = POLARS, gold: Any = None, **chunks: Any) -> Case:
+    """A case of chunks, or of gold, that differ from valid ones, and the ids of relevant chunks in the end."""
+    return Case(
+        lambda chunks, gold, **options: ir.qrels_from_spans(chunks, gold, **options)["doc_id"].to_list(),
+        {"chunks": kind({**CHUNKS, **chunks}), "gold": kind({**GOLD, **(gold or {})})},
+        right,
+    )
+
+
+CASES |= {
+    "chunks without a start": of_spans(["a", "a"], start=[0, None]),
+    "chunks that are empty": of_spans(["a", "a"], end=[10, 10]),
+    "chunks of pandas that are empty": of_spans(["a", "a"], PANDAS, end=[10, 10]),
+    "chunks before the text": of_spans(None, start=[-1, 10]),
+    "offsets of chunks that are floats": of_spans(["a", "a"], start=[0.0, 10.0]),
+    "offsets of bytes": of_spans(None, text=["é" * 5, "x" * 10]),
+    "texts of chunks that are stripped": of_spans(["a", "a"], text=["x" * 10, "x" * 7]),
+    "texts of chunks that are numbers": of_spans(["a", "a"], text=[1, 2]),
+    "sources that are floats": of_spans(["a", "a"], source=[1.0, 1.0], gold={"source": ["1.0", "1.0"]}),
+    "sources of two types": of_spans(["a", "a"], source=[1, 1], gold={"source": ["1", "1"]}),
+    "one id of two chunks": of_spans(None, doc_id=["a", "a"]),
+    "ids of chunks within their sources": of_spans(["s#0", "s#0"], doc_id=[0, 0], source=["s", "t"]),
+    "ids of chunks within their sources, of pandas": of_spans(["s#0"] * 2, PANDAS, doc_id=[0, 0], source=["s", "t"]),
+    "gold that is not relevant": of_spans(["a"], gold={"relevance": [1, 0]}),
+    "gold that is twice": of_spans(["a"], gold={key: [GOLD[key][0]] * 2 for key in GOLD}),
+    "segments of alternatives": Case(
+        lambda chunks, gold: ir.qrels_from_spans(chunks, gold, segments=True)["length"].to_list(),
+        {"chunks": POLARS(CHUNKS), "gold": POLARS({**GOLD, "subtopic": [1, 2]})},
+        [5, 4],
+    ),
+    "gold that overlaps": Case(
+        lambda chunks, gold, **options: ir.qrels_from_spans(chunks, gold, **options).height,
+        {"chunks": POLARS(CHUNKS), "gold": POLARS({**GOLD, "query_id": ["q", "q"], "end": [7, 9]})},
+        3,
+    ),
+    "gold that no chunk covers": Case(
+        ir.qrels_from_spans,
+        {"chunks": POLARS(CHUNKS), "gold": POLARS({**GOLD, "end": [5, 50]})},
+        "b",
+        lambda code, **tables: eval(code, {"pl": pl, "qrels": quietly(ir.qrels_from_spans, **tables)})["chunk"][0],
+    ),
+    "documents of which the run has chunks": Case(
+        rr, {"run": POLARS({**ranked(), "doc_id": ["x::1", "a::2", "b::1"]}), "qrels": QRELS}, 0.75
+    ),
+}
+
+
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.filterwarnings("ignore::polars.exceptions.PolarsInefficientMapWarning")
 @pytest.mark.whole("one advice of many", quick=10)

@@ -1,0 +1,1 @@
+from polars_ir.chunks.qrels_from_spans import qrels_from_spans as qrels_from_spans
