@@ -16,7 +16,7 @@ extras statistics
 language
 frames
 engine files
-inputs runs per_query datasets
+chunks inputs runs per_query datasets
 answers fusion plots tables spark trec_eval
 reports
 namespace cli
