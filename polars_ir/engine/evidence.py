@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from polars_ir.frames.canonical_frame import may_repeat
 from polars_ir.language.kinds import GROUP
-from polars_ir.language.words import text
+from polars_ir.language.words import place, text
 
 #: True for one row of each document, that of its highest grade; and the place of the document in the ideal ranking.
 FIRST, IDEAL = "polars_ir: first", "polars_ir: ideal_rank"
@@ -35,6 +36,9 @@ def with_document(judgments: pl.DataFrame | pl.LazyFrame, *columns: str, keys: S
     [False, True, True]
     """
     document, grade = [*keys, "doc_id"], pl.col("relevance")
+    if isinstance(judgments, pl.DataFrame) and not may_repeat(judgments.lazy().select(document)):
+        ideal = [place("relevance").over(list(keys)).alias(IDEAL)] if IDEAL in columns else []
+        return judgments.lazy().with_columns(pl.lit(True).alias(FIRST), *ideal)
     # A step of its own: within the next `over` the highest grade would be found anew for each document.
     rows = judgments.lazy().with_columns(grade.eq_missing(grade.max().over(document)).alias(FIRST))
     lowest = pl.when(FIRST).then("subtopic").min().over(document)

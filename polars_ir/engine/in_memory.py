@@ -124,6 +124,12 @@ class Rankings:
         query = of_rows % max(len(queries), 1) if of_systems else of_rows
         return cls(rows, query, of_rows, queries, systems)
 
+    @functools.cached_property
+    def order(self) -> pl.Series | None:
+        """Row numbers by ranking, with scores falling, equal ones in their order; None where the rows stand so."""
+        ranking, score = self.ranking, self.rows["score"]
+        return None if _stand_in_order(ranking, score, starts_of(ranking)) else _order(ranking, score)
+
     def only(self, kept: pl.Series) -> Rankings:
         """Some of the rows."""
         rows, query, ranking = self.rows.filter(kept), self.query.filter(kept), self.ranking.filter(kept)
@@ -205,7 +211,7 @@ def places(rankings: Rankings, wanted: pl.Series, *, by_id: bool) -> pl.DataFram
     """
     rows, ranking, score = rankings.rows, rankings.ranking, rankings.rows["score"]
     at, starts = wanted, starts_of(ranking)
-    order = None if _stand_in_order(ranking, score, starts) else _order(ranking, score)
+    order = rankings.order
     if order is not None:
         at = row_numbers(len(order)).scatter(order, row_numbers(len(order)))[wanted]
         ranking, score = ranking[order], score[order]
@@ -273,7 +279,7 @@ def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> p
     extra = (
         [column for column in pair.extra_columns if needs.whole or column in needs.columns] if needs.unjudged else []
     )
-    columns = dict.fromkeys([*pair.run.keys, "doc_id", "score", *extra])
+    columns = dict.fromkeys([*pair.run.keys, "doc_id", "score", *extra, *needs.costs])
     rows = pair.run.select(*columns).collect(engine="in-memory")
     systems = None if pair.run.systems is None else _systems(pair)
     run = Rankings.of(rows, pair.run.keys, pair.systems, judgments.queries, systems)
@@ -304,6 +310,7 @@ def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> p
         relation["doc_id"] = relation["doc_id"].zip_with(judgment.is_not_null(), run.rows["doc_id"][kept][kept_row])
     if "n_retrieved" in needs.columns:
         relation["n_retrieved"] = run.counts(ranking)
+    relation |= _within(run, pair, needs, ranking)
     query = ranking
     if run.systems is not None:
         n_queries = max(len(judgments.queries), 1)
@@ -335,6 +342,18 @@ def _alike(
     if (len(falling) - first.count()) * tuning.TUNING.alike < len(numbers):
         return {}
     return {ALIKE: first[numbers % n_queries].zip_with(silent, numbers)[ranking]}
+
+
+def _within(run: Rankings, pair: RunAndQrels, needs: Needs, ranking: pl.Series) -> dict[str, pl.Series]:
+    """The number of documents within each budget for each row of the relation."""
+    if not needs.budgets:
+        return {}
+    from polars_ir.engine.within import counted_within  # for calls with budgets alone
+
+    counted = counted_within(run, pair.run, needs.budgets, in_order=needs.ties == "input")
+    number, height = counted[RANKING], len(run.queries) * (1 if run.systems is None else len(run.systems))
+    nothing = filled(None, height, pl.Int64())
+    return {name: nothing.clone().scatter(number, counted[name])[ranking] for name in needs.budgets}
 
 
 def _systems(pair: RunAndQrels) -> pl.Series:

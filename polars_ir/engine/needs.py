@@ -108,7 +108,8 @@ class Needs(NamedTuple):
         """The needs where judgments without subtopics will do, as for groups of evidence, and these have none."""
         if self.kind.part is None or self.kind.part in self.columns or GROUP not in self.columns or has_parts(qrels):
             return self
-        return self._replace(kind=DOCUMENTS, per=None, columns=self.columns - {FIRST, IDEAL})
+        ideal = {"ideal_rank"} if IDEAL in self.columns else set()
+        return self._replace(kind=DOCUMENTS, per=None, columns=(self.columns | ideal) - {FIRST, IDEAL})
 
     def with_derived(self, frame: pl.DataFrame | pl.LazyFrame, of: Source, *, keys: Sequence[str]) -> pl.LazyFrame:
         """The judgments, whose `keys` are those of a query, or the relation, by ranking, with the columns of them."""
@@ -121,6 +122,11 @@ class Needs(NamedTuple):
     def budgets(self) -> list[str]:
         """The columns that are counted on all rows of a run."""
         return sorted(filter(is_within, self.columns.difference(RELATION)))
+
+    @property
+    def costs(self) -> list[str]:
+        """The columns of a run that budgets are of."""
+        return sorted({budget_of(column).cost for column in self.budgets})
 
 
 def needs_of(
@@ -148,6 +154,8 @@ def needs_of(
     kind = next(iter(kinds))
     if kind.part and DOCUMENTS in kinds:
         columns |= {FIRST, *([IDEAL] if "ideal_rank" in columns else [])}
+        of_parts = (each.expression.meta.root_names() for each in measures if each.name in kinds[kind])
+        columns -= {"ideal_rank"}.difference(*of_parts)
     return Needs(
         kind=kind,
         per=kind.part or judges,
@@ -241,7 +249,7 @@ def check_columns(
             check_weights(name, weights, pair.qrels or pair.run)
     if of_relation is None and needs.columns.issubset(RELATION):
         return
-    _check_costs(pair.run, needs.budgets)
+    _check_costs(pair.run, needs.costs)
     relation = [*pair.keys, *of_relation] if of_relation is not None else None
     for measure in measures:
         for column in measure.expression.meta.root_names():
@@ -249,9 +257,9 @@ def check_columns(
                 _check_column(pair, measure.name, column, relation)
 
 
-def _check_costs(run: CanonicalFrame, budgets: Sequence[str]) -> None:
+def _check_costs(run: CanonicalFrame, costs: Sequence[str]) -> None:
     """Raise an error where a run lacks the costs of a budget, or they are no numbers."""
-    for cost in sorted({budget_of(column).cost for column in budgets}):
+    for cost in costs:
         if cost not in run.dtypes or cost in run.names:
             others = [name for name, dtype in run.dtypes.items() if name not in run.names and dtype.is_numeric()]
             has = f"it has {quoted(others)}" if others else "it has no numbers but scores"

@@ -24,7 +24,6 @@ from polars_ir.engine.preferences import RELATION as OF_PREFERENCES
 from polars_ir.engine.preferences import preferences_of, relate_pairs
 from polars_ir.engine.ranking import POSITION, reordered, tie_counts, with_position
 from polars_ir.engine.run_and_qrels import RunAndQrels, align, is_searched, search_duplicates, systems_of
-from polars_ir.engine.within import with_within
 from polars_ir.errors import DataError, MeasureError
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.judgments import preference_table
@@ -54,7 +53,11 @@ def judged_relation(
     relation = relate(pair, needs)
     if not needs.columns.issubset(RELATION):
         keys = ranking_keys(relation, pair)
-        relation = with_within(relation, pair.run, needs.budgets, in_order=needs.ties == "input" or pair.run.numbered)
+        if needs.budgets and not set(needs.budgets).issubset(relation.collect_schema()):
+            from polars_ir.engine.within import with_within  # for calls with budgets alone
+
+            in_order = needs.ties == "input" or pair.run.numbered
+            relation = with_within(relation, pair.run, needs.budgets, in_order=in_order)
         relation = needs.with_derived(needs.with_derived(relation, "relation", keys=keys), "grades", keys=keys)
     return pair, relation
 
@@ -163,7 +166,8 @@ def _plan(pair: RunAndQrels, needs: Needs, judgments: Judgments | None) -> Plan:
         return _plan_of_plans(pair.qrels, _ranked_whole(needs))
     # Where a document judged not relevant counts as unjudged, its judgment is not read; a plan reads all of them.
     read = "judgments of relevant documents" if needs.relevant_only else "judgments"
-    whole, counting = _ranked_whole(needs), _by_judgments(judgments.rows.height, len(judgments.queries), read)
+    summed = "a budget adds up the costs of all documents" if needs.budgets else None
+    whole, counting = _ranked_whole(needs) or summed, _by_judgments(judgments.rows.height, len(judgments.queries), read)
     # What one judge left unjudged is unjudged in the ranking as that judge sees it, which numbers do not record.
     if pair.splits and (needs.unjudged or "judged_elsewhere" in needs.columns):
         reason = f"the unjudged documents are read for each {pair.splits[0]!r}"
