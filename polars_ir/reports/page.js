@@ -320,7 +320,7 @@ function showTables() {
   const filter = document.getElementById("filter");
   filter.replaceChildren(...Object.entries(FILTERS).filter(isUseful).map(([name, { label }]) => h("option", { value: name }, label())));
   filter.value = state.filter;
-  for (const part of [showAnswer, showSystems, showSlices, showPair, showQueries]) part();
+  for (const part of [showAnswer, showSystems, showDrops, showSlices, showPair, showQueries]) part();
 }
 
 function show() {

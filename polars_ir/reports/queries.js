@@ -58,6 +58,44 @@ function rowsOfPair() {
   });
 }
 
+/** The most queries among the largest drops, and the most documents named for each. */
+const DROPS = 5, EVIDENCE = 3;
+
+/** The largest drops of the pair that the report is about, by its first measure. */
+function largestDrops() {
+  const [a, b] = content.pair, sign = content.measures[0].cost ? -1 : 1;
+  const rows = content.queries.ids.map((id, query) => ({ id, query, ours: value(0, a, query), theirs: value(0, b, query) }));
+  for (const row of rows) row.difference = row.ours - row.theirs;
+  // What floats alone tell apart is no drop.
+  return sortedBy(rows.filter((row) => sign * row.difference < -5e-10), (row) => sign * row.difference, false).slice(0, DROPS);
+}
+
+/** The largest drops with the evidence that they lost, and where it went. */
+function showDrops() {
+  const rows = content.missing ? largestDrops() : [];
+  document.getElementById("drops").hidden = !rows.length;
+  if (!rows.length) return;
+  const { k, rows: missing } = content.missing, [a, b] = content.pair, name = content.measures[0].name;
+  const lacking = rowsOf(missing);
+  const places = decimals(rows.flatMap((row) => [row.ours, row.theirs]), leastOf(0));
+  const lostBy = (row) => {
+    const all = lacking.filter((each) => each.query_id === row.id), lost = all.filter((each) => !each.in_neither);
+    const said = lost.slice(0, EVIDENCE).map(({ doc_id: id, rank }) => h("div", {}, isolated(id), rank == null ? ": not retrieved" : `: rank ${whole(rank)}`));
+    const rest = [[lost.length - EVIDENCE, "more"], [all.length - lost.length, "in neither"]].filter(([n]) => n > 0);
+    return h("td", { class: "lost" }, said, rest.length ? h("div", { class: "range" }, rest.map(([n, what]) => `${whole(n)} ${what}`).join(", ")) : null);
+  };
+  const columns = [
+    { label: "Query", cell: (row) => h("th", { scope: "row", class: "name" }, h("button", { class: "pick", type: "button", onclick: () => openQuery(row.query) }, isolated(row.id))) },
+    { label: `Lost from the first ${whole(k)}`, vital: true, cell: lostBy },
+    { label: named(a), figure: true, cell: (row) => figure(row.ours, number(row.ours, places)) },
+    { label: named(b), figure: true, cell: (row) => figure(row.theirs, number(row.theirs, places)) },
+    { label: "Difference", figure: true, vital: true, cell: (row) => figure(row.difference, number(row.difference, places, true), { class: "figure worse" }) },
+  ];
+  if (content.queries.texts) columns.push({ label: "Text", cell: (row) => h("td", { class: "text", dir: "auto" }, h("div", {}, content.queries.texts[row.query] ?? "")) });
+  const said = ` against ${shown(systems[b])} by ${shown(name)}. Lost evidence is among the first ${whole(k)} of ${shown(systems[b])} alone; its rank is that in ${shown(systems[a])}.`;
+  fill("drops-table", h("p", { class: "note" }, isolated(systems[a]), said), wide("The largest drops", table(columns, rows, {})));
+}
+
 /** The rows that are looked for, in their order. */
 function foundRows() {
   const words = state.search.toLowerCase().split(/\s+/).filter(Boolean);

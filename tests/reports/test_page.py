@@ -83,11 +83,26 @@ def test_the_page_shows_the_answer_and_every_part(opened, report):
     page = opened(report)
     assert page.locator("#sentences p").all_inner_texts() == report.content["answers"][0]
     assert page.locator("h2:visible").all_inner_texts() == [
-        *("The answer", "Systems", "What to doubt", "Charts", "Slices", "Queries", "How it was made")
+        *("The answer", "Systems", "The largest drops", "What to doubt", "Charts", "Slices", "Queries", "How it was made")
     ]
     assert page.locator("figure svg").count() == 4
     page.select_option("#measure", label="RR")
     assert page.locator("#sentences p").all_inner_texts() == report.content["answers"][1]
+
+
+def test_the_largest_drops_name_the_evidence_they_lost_and_its_rank_now(opened):
+    def ranked(*documents: str) -> list[str]:
+        return [*documents, *(f"d{place}" for place in range(8))]
+
+    queries = [f"q{number}" for number in range(12)]
+    qrels: Any = {query: ["a", "b", "c"] for query in queries}
+    old = {query: ranked("a", "b") for query in queries}
+    new = old | {"q3": [*ranked()[:6], "a", "d6"], "q5": ranked("b")}
+    page = opened(ir.report({"new": new, "old": old}, qrels, ["R@5"], baseline="old"))
+    assert column(page, 1, "drops") == ["q3", "q5"]
+    assert column(page, 2, "drops") == ["a: rank 7\nb: not retrieved\n1 in neither", "a: not retrieved\n1 in neither"]
+    page.locator("#drops").get_by_role("button", name="q5").click()
+    assert page.locator("#query-heading").inner_text() == "q5"
 
 
 def test_systems_are_sorted_by_their_headings(opened, report):
