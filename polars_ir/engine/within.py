@@ -21,10 +21,9 @@ def with_within(relation: pl.LazyFrame, run: CanonicalFrame, columns: Sequence[s
     """The judged relation with columns that `cutoff` names; equal scores stand as the rows do, or by their ids."""
     if not run.eager:
         for cost, of_cost in _by_cost(columns).items():
-            rows = _placed(run, cost, in_order=in_order)
             spent = _number(cost, run).cum_sum()
-            counted = rows.group_by(run.keys, maintain_order=True).agg(_count(column, spent) for column in of_cost)
-            relation = relation.join(counted, on=run.keys, how="left")
+            placed = _placed(run, cost, in_order=in_order).group_by(run.keys, maintain_order=True)
+            relation = relation.join(placed.agg(_count(column, spent) for column in of_cost), on=run.keys, how="left")
         return relation
     rows = run.select(*dict.fromkeys([*run.keys, "doc_id", "score", *_by_cost(columns)])).collect(engine="in-memory")
     rankings = Rankings.of(rows, run.keys, run.keys[:-1])
