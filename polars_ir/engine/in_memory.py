@@ -261,8 +261,8 @@ def _tie_groups(ranking: pl.Series, score: pl.Series, wanted: pl.Series, ids: pl
     return pl.DataFrame({"above": above, "place": places_of_all[wanted], "size": size})
 
 
-def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> pl.DataFrame:
-    """The judged relation with `RANKING`, and those of its columns that are read.
+def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> tuple[pl.DataFrame, Rankings]:
+    """The judged relation with `RANKING`, and those of its columns that are read; and the run with its numbers.
 
     Each column is gathered from the judgments, or from the rows of the run that the relation holds (`kept`). Each row
     of the relation has a number for that: `judgment`, that of its judgment, and `kept_row`, that of its row among
@@ -310,7 +310,6 @@ def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> p
         relation["doc_id"] = relation["doc_id"].zip_with(judgment.is_not_null(), run.rows["doc_id"][kept][kept_row])
     if "n_retrieved" in needs.columns:
         relation["n_retrieved"] = run.counts(ranking)
-    relation |= _within(run, pair, needs, ranking)
     query = ranking
     if run.systems is not None:
         n_queries = max(len(judgments.queries), 1)
@@ -322,7 +321,7 @@ def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> p
     # Rows known to be in the order of their rankings are grouped without a hash of each.
     ranking = ranking.set_sorted() if ranking.is_sorted() else ranking
     relation[RANKING] = ranking
-    return pl.DataFrame(relation | _alike(run, matches["row"], ranking, pair, needs))
+    return pl.DataFrame(relation | _alike(run, matches["row"], ranking, pair, needs)), run
 
 
 def _alike(
@@ -342,18 +341,6 @@ def _alike(
     if (len(falling) - first.count()) * tuning.TUNING.alike < len(numbers):
         return {}
     return {ALIKE: first[numbers % n_queries].zip_with(silent, numbers)[ranking]}
-
-
-def _within(run: Rankings, pair: RunAndQrels, needs: Needs, ranking: pl.Series) -> dict[str, pl.Series]:
-    """The number of documents within each budget for each row of the relation."""
-    if not needs.budgets:
-        return {}
-    from polars_ir.engine.within import counted_within  # for calls with budgets alone
-
-    counted = counted_within(run, pair.run, needs.budgets, in_order=needs.ties == "input")
-    number, height = counted[RANKING], len(run.queries) * (1 if run.systems is None else len(run.systems))
-    nothing = filled(None, height, pl.Int64())
-    return {name: nothing.clone().scatter(number, counted[name])[ranking] for name in needs.budgets}
 
 
 def _systems(pair: RunAndQrels) -> pl.Series:

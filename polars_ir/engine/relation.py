@@ -84,7 +84,12 @@ def relate(pair: RunAndQrels, needs: Needs) -> pl.LazyFrame:
     if judgments is None:
         return plan_relation(pair, pair.qrels, needs, strategy)
     if strategy == "by number":
-        return relate_by_number(pair, judgments, needs).lazy()
+        relation, rankings = relate_by_number(pair, judgments, needs)
+        if needs.budgets:
+            from polars_ir.engine.within import with_counts  # for calls with budgets alone
+
+            relation = with_counts(relation, rankings, pair.run, needs.budgets, in_order=needs.ties == "input")
+        return relation.lazy()
     return plan_relation(
         pair, pair.qrels.with_frame(judgments.rows) if needs.relevant_only else pair.qrels, needs, strategy
     )

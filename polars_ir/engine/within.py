@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from polars_ir.engine.in_memory import RANKING, Rankings, RowRuns, places, repeats, row_numbers, starts_of
+from polars_ir.engine.in_memory import RANKING, Rankings, RowRuns, filled, places, repeats, row_numbers, starts_of
 from polars_ir.engine.ranking import POSITION, with_position
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.rules import Rule
@@ -37,6 +37,17 @@ def with_within(relation: pl.LazyFrame, run: CanonicalFrame, columns: Sequence[s
     keys = related.select(run.keys)[row_runs.starts].lazy()
     counts = keys.join(found, on=run.keys, how="left", maintain_order="left").select(columns)
     return related.with_columns(row_runs.spread(count) for count in counts.collect(engine="in-memory")).lazy()
+
+
+def with_counts(
+    relation: pl.DataFrame, rankings: Rankings, run: CanonicalFrame, columns: Sequence[str], *, in_order: bool
+) -> pl.DataFrame:
+    """The judged relation of rankings in memory with the same columns, by the numbers it has already."""
+    counted = counted_within(rankings, run, columns, in_order=in_order)
+    n_systems = 1 if rankings.systems is None else len(rankings.systems)
+    nothing = filled(None, n_systems * len(rankings.queries), pl.Int64())
+    of_rankings = (nothing.clone().scatter(counted[RANKING], counted[name]).alias(name) for name in columns)
+    return relation.with_columns(count[relation[RANKING]] for count in of_rankings)
 
 
 def counted_within(rankings: Rankings, run: CanonicalFrame, columns: Sequence[str], *, in_order: bool) -> pl.DataFrame:
