@@ -40,11 +40,13 @@ class Preferences:
     `documents` has one row per `query_id`, `judge` and `doc_id`, with whether the judge finds the document `relevant`,
     and its number, `judgment`. `pairs` has one row per preference of a judge, the numbers of `preferred` and `other`,
     and in `n_judges` how many judges prefer one of the two documents to the other; a judge who prefers nothing has one
-    row, without an `other`. There can be many more pairs than documents: so they hold numbers, and no ids.
+    row, of a document and itself, without `n_judges`. There can be many more pairs than documents: so they hold
+    numbers, and no ids. `counts` is the dtype of numbers of documents.
     """
 
     pairs: pl.LazyFrame
     documents: pl.LazyFrame
+    counts: type[pl.DataType]
 
 
 def preferences_of(table: CanonicalFrame) -> Preferences:
@@ -54,7 +56,8 @@ def preferences_of(table: CanonicalFrame) -> Preferences:
     relevant = pl.col("relevance") > 0
     documents = rows.group_by(*judge, "doc_id").agg(relevant=relevant.any(), always=relevant.all())
     _check_relevance(rows, documents, table)
-    nth_judge = pl.struct("judge").rank("dense")
+    of_judges = _numbers_to(rows["judge"].n_unique())
+    nth_judge = pl.struct("judge").rank("dense").cast(of_judges)
     documents = documents.drop("always").with_columns(nth_judge=nth_judge).with_row_index("judgment")
 
     # Levels are paired before documents, so that no pair is made that is no preference.
@@ -69,11 +72,12 @@ def preferences_of(table: CanonicalFrame) -> Preferences:
     complete, partial = (_of_levels(levels, pl.col("partial") == partial) for partial in (False, True))
     pairs = pl.concat([complete, _with_implied(partial.unique(), documents, table)])
     one_judge = rows.group_by(table.keys).agg(pl.col("judge").n_unique() == 1)["judge"].all()
-    pairs = pairs.with_columns(n_judges=pl.lit(1, pl.UInt32) if one_judge else _comparing(pairs, documents, table))
+    n_judges = pl.lit(1) if one_judge else _comparing(pairs, documents, table)
+    pairs = pairs.with_columns(n_judges=n_judges.cast(of_judges))
     preferring = pairs.select(judgment="preferred").unique().join(documents, on="judgment").select(judge).unique()
-    others = documents.join(preferring, on=judge, how="anti").group_by(judge)
-    pairs = pl.concat([pairs, others.agg(preferred=pl.col("judgment").first()).select("preferred")], how="diagonal")
-    return Preferences(pairs.lazy(), documents.lazy())
+    others = documents.join(preferring, on=judge, how="anti").group_by(judge).agg(preferred=pl.col("judgment").first())
+    pairs = pl.concat([pairs, others.select("preferred", other="preferred")], how="diagonal")
+    return Preferences(pairs.lazy(), documents.lazy(), _numbers_to(documents.height))
 
 
 def relate_pairs(
@@ -97,32 +101,35 @@ def relate_pairs(
         n_relevant_retrieved=(relevant & retrieved).sum().over(of_judge),
         n_nonrelevant=nonrelevant.sum().over(of_judge),
         n_nonrelevant_retrieved=(nonrelevant & retrieved).sum().over(of_judge),
-    ).cache()  # both joins read them: without it each might read the run anew
+    )
+    # Both joins read them: without a cache each might read the run anew.
+    documents = documents.cast(dict.fromkeys(("place", *OF_JUDGE), preferences.counts)).cache()
 
     def of_role(role: str, *columns: str) -> pl.LazyFrame:
         named = {role: "doc_id", f"{role}_rank": "rank", f"{role}_place": "place"}
         return documents.select(*columns, judgment="judgment", **{name: pl.col(of) for name, of in named.items()})
 
     # In the order of the rankings, and said to be so: they are then grouped one after the other, and the many pairs of
-    # all of them are never in memory together.
+    # all of them are never in memory together. What rows of a query or a judge share comes last, so that it is copied
+    # once.
     pairs = preferences.pairs.rename({"preferred": "judgment", "other": "other_judgment"})
     relation = (
-        of_role("preferred", *of_judge, "nth_judge", *OF_JUDGE)
+        of_role("preferred", *keys)
         .sort(keys)
+        .drop(of_query)
         .join(pairs, on="judgment", maintain_order="left")
         .join(
-            of_role("other", *systems),
+            of_role("other", *keys, "judge", "nth_judge", *OF_JUDGE),
             left_on=[*systems, "other_judgment"],
             right_on=[*systems, "judgment"],
-            how="left",
+            nulls_equal=True,
             maintain_order="left",
         )
     )
-    is_pair = pl.col("other_judgment").is_not_null()
+    of_pairs = pl.col("preferred", "preferred_rank", "other", "other_rank")
     return (
         relation.with_columns(
-            pl.when(is_pair).then("preferred").alias("preferred"),
-            pl.when(is_pair).then("preferred_rank").alias("preferred_rank"),
+            pl.when(pl.col("n_judges").is_not_null()).then(of_pairs),
             nonrelevant_place=pl.max_horizontal("preferred_place", "other_place"),
         )
         .select(*keys, *RELATION)
@@ -143,6 +150,11 @@ def _check_relevance(rows: pl.DataFrame, documents: pl.DataFrame, table: Canonic
             shown.height,
             shown.rename(dict(table.names)),
         )
+
+
+def _numbers_to(most: int) -> type[pl.DataType]:
+    """The smallest dtype of numbers up to `most`, since there is a row of them for each pair."""
+    return pl.UInt8 if most < 1 << 8 else pl.UInt16 if most < 1 << 16 else pl.UInt32
 
 
 def _check_number(pairs: int) -> None:

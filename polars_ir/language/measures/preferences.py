@@ -66,7 +66,7 @@ def of_each_judge(condition: pl.Expr) -> pl.Expr:
 
 def known_of_each_judge(column: str) -> pl.Expr:
     """A count that the rows of a judge share, judge by judge, in the order of their first rows."""
-    return pl.col(column).filter(judge.is_first_distinct()).cast(pl.Int64)
+    return pl.col(column).gather(judge.arg_unique()).cast(pl.Int64)
 
 
 def mean_of_judges(numerators: pl.Expr, denominators: pl.Expr) -> pl.Expr:
