@@ -8,11 +8,11 @@ rounded as those of values (`significance.differences`); else as in `sums`.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import filterfalse
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 import polars.selectors as cs
@@ -50,8 +50,8 @@ BINS = 1024
 #: Number of measures and pairs in one plan. More have plans of their own, as each is a branch.
 AT_ONCE = 50
 
-#: Number of queries up to which plans of many systems are collected in memory.
-FEW_ROWS = 10_000
+#: Number of queries up to which more measures and pairs are stacked by a join, and of the rows that it makes at once.
+FEW_ROWS, STACKED_ROWS = 10_000, 1_000_000
 
 #: Decimals to which differences can be rounded by a power of ten.
 MOST_DECIMALS = 300
@@ -70,6 +70,9 @@ BESIDE = (
 )
 OF_PLAN = Averaging("", "arithmetic", (-math.inf, math.inf), in_order=False)
 
+#: The value of a measure, among the columns of a system.
+VALUE = "value"
+
 #: Column of the last slice of a query, where it has several.
 LAST = "last"
 
@@ -87,12 +90,6 @@ class Place(NamedTuple):
     second: int
     missing: str
     cost: bool
-
-    @property
-    def columns(self) -> list[str]:
-        """Columns of the row of a query."""
-        systems = self.first, self.second
-        return [*(f"{ROWS} {system}" for system in systems), *(f"{self.measure} {system}" for system in systems)]
 
 
 @dataclass(frozen=True)
@@ -114,6 +111,18 @@ class PairSchema:
     def keys(self) -> list[str]:
         """The columns that distinguish sums."""
         return [*self.slices, ALL]
+
+    @property
+    def of_query(self) -> list[str]:
+        """The columns of a row that all systems share."""
+        lasts = (f"{LAST} {name}" for name in (() if self.nested else self.slices))
+        return [*self.keys, *lasts, *([JUDGED] if self.with_people else [])]
+
+    def of_system(self, measure: int, system: int) -> dict[str, str]:
+        """The columns of a row that a pair takes of a system."""
+        columns = {ROWS: f"{ROWS} {system}", VALUE: f"{measure} {system}"}
+        beside = {JUDGED: f"{JUDGED} {system}", MODEL: f"{MODEL} {measure} {system}"}
+        return columns | beside if self.with_people else columns
 
     def wide(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """A row per query."""
@@ -145,49 +154,72 @@ class PairSchema:
         beside = facts.unpivot(names, index=[*self.keys, "place"]).with_columns(named.alias("variable"))
         beside = beside.pivot("variable", index=self.keys, values="value")
         rows = wide.join(beside.lazy(), on=self.keys, how="left", nulls_equal=True)
-        both = pl.concat(rows.select(*self.keys, *self._pair(place, names)) for place in places)
-        unit = pl.col("unit")
-        if self.with_people:
-            both = both.with_columns(model=((pl.col("model_first") - pl.col("model_second")) * unit).round() / unit)
-        return both.with_columns(difference=((pl.col("first") - pl.col("second")) * unit).round() / unit)
 
-    def _pair(self, place: Place, facts: Iterable[str]) -> Iterator[pl.Expr]:
-        """Columns of a pair: its values, with 0 for what counts as 0, and the facts of both rows."""
-        *rows, first, second = map(pl.col, place.columns)
-        answered = [n > 0 for n in rows]
-        values = [first, second]
+        def of_place(place: Place) -> pl.LazyFrame:
+            known = pl.lit(place.number, pl.UInt32).alias("place"), pl.lit(place.cost).alias("cost")
+            sides = [self.of_system(place.measure, system) for system in (place.first, place.second)]
+            beside = (pl.col(f"{name} {place.number}").alias(name) for name in names)
+            return rows.select(*self.keys, *known, *self._pair(sides, place.missing), *beside)
+
+        return self._with_differences(pl.concat(map(of_place, places)))
+
+    def stacked(self, rows: pl.DataFrame, places: Sequence[Place], facts: pl.DataFrame) -> pl.LazyFrame:
+        """As `pairs`, of few rows and many places: a plan whose size does not grow with these."""
+        systems = range(len(self.systems))
+        columns = [self.of_system(measure, system) for measure in range(len(self.measures)) for system in systems]
+        sides, taken = [], {}
+        for role in ("first", "second"):
+            sides.append({of: f"{of} of {role}" for of in columns[0]})
+            at = (pl.col("measure") * len(systems) + pl.col(role)) * rows.height + pl.col("row")
+            for of, name in sides[-1].items():
+                # The columns of all systems and measures below each other.
+                values = pl.concat((rows[each[of]] for each in columns), rechunk=True)
+                taken[name] = pl.lit(values).gather(at)
+        shared = rows.lazy().select(self.of_query).with_row_index("row").cast({"row": pl.Int64})
+        listed = pl.DataFrame(places, schema=Place._fields, orient="row").cast({"number": pl.UInt32})
+        found = [
+            some.lazy()
+            .join(shared, how="cross")
+            .with_columns(**taken)
+            .select(*self.keys, "cost", *self._pair(sides, str(missing)), place="number")
+            for (missing,), some in listed.group_by("missing", maintain_order=True)
+        ]
+        beside = pl.concat(found).join(facts.lazy(), on=[*self.keys, "place"], how="left", nulls_equal=True)
+        return self._with_differences(beside)
+
+    def _with_differences(self, both: pl.LazyFrame) -> pl.LazyFrame:
+        """Pairs of values with their differences, rounded by the unit of each."""
+        ends, unit = {"difference": ("first", "second")}, pl.col("unit")
         if self.with_people:
-            judged, *of_model = map(pl.col, self._beside(place))
-            if place.missing == "zero":
-                both = zip(answered, of_model[2:], strict=True)
-                of_model[2:] = [pl.when(there).then(value).otherwise(0.0) for there, value in both]
-            yield from (judged, of_model[2].alias("model_first"), of_model[3].alias("model_second"))
-            answered = [n > 0 for n in of_model[:2]]
-        if place.missing == "new":
-            values[0] = pl.when(first.is_null() & second.is_not_null()).then(0.0).otherwise(first)
-        elif place.missing == "zero":
+            ends["model"] = "model_first", "model_second"
+        differences = {name: pl.col(first) - pl.col(second) for name, (first, second) in ends.items()}
+        return both.with_columns(**{name: (its * unit).round() / unit for name, its in differences.items()})
+
+    def _pair(self, sides: Sequence[Mapping[str, str]], missing: str) -> Iterator[pl.Expr]:
+        """Columns of a pair: its values, with 0 for what counts as 0, and the facts of both rows.
+
+        `sides` have the columns of both systems.
+        """
+        rows, raw = ([pl.col(side[of]) for side in sides] for of in (ROWS, VALUE))
+        answered, values = [n > 0 for n in rows], [*raw]
+        if self.with_people:
+            of_model = [pl.col(side[MODEL]) for side in sides]
+            if missing == "zero":
+                both = zip(answered, of_model, strict=True)
+                of_model = [pl.when(there).then(value).otherwise(0.0) for there, value in both]
+            yield from (pl.col(JUDGED), of_model[0].alias("model_first"), of_model[1].alias("model_second"))
+            answered = [pl.col(side[JUDGED]) > 0 for side in sides]
+        if missing == "new":
+            values[0] = pl.when(raw[0].is_null() & raw[1].is_not_null()).then(0.0).otherwise(raw[0])
+        elif missing == "zero":
             values = [pl.when(there).then(value).otherwise(0.0) for there, value in zip(answered, values, strict=True)]
             if self.with_people:
                 values = [pl.when(pl.col(JUDGED)).then(value) for value in values]
         moves = (pl.col(name) != pl.col(f"{LAST} {name}") for name in (() if self.nested else self.slices))
-        yield pl.lit(place.number, pl.UInt32).alias("place")
-        for name, value, there, raw in zip(("first", "second"), values, answered, (first, second), strict=True):
-            yield from (value.alias(name), there.alias(f"in_{name}"), raw.is_null().alias(f"lacks_{name}"))
+        for name, value, there, found in zip(("first", "second"), values, answered, raw, strict=True):
+            yield from (value.alias(name), there.alias(f"in_{name}"), found.is_null().alias(f"lacks_{name}"))
         yield pl.any_horizontal(n > 1 for n in rows).alias("repeated")
         yield pl.any_horizontal(pl.lit(False), *moves).alias("moved")
-        yield pl.lit(place.cost).alias("cost")
-        yield from (pl.col(f"{name} {place.number}").alias(name) for name in facts)
-
-    def _beside(self, place: Place) -> list[str]:
-        """Columns of a pair that it has beside a model: who judged the query, people's rows, and the model's values."""
-        if not self.with_people:
-            return []
-        systems = place.first, place.second
-        beside = (
-            (f"{JUDGED} {system}" for system in systems),
-            (f"{MODEL} {place.measure} {system}" for system in systems),
-        )
-        return [JUDGED, *beside[0], *beside[1]]
 
     def _by_place(
         self, wide: pl.LazyFrame, places: Sequence[Place], facts: pl.DataFrame, summed: Query
@@ -196,14 +228,14 @@ class PairSchema:
         if len(places) <= AT_ONCE:
             return summed(self.pairs(wide, places, facts))
         rows, parts = collected(wide, "streaming"), []
-        # Few rows take the streaming engine longer to set up than to read.
-        engine: Literal["in-memory", "streaming"] = "in-memory" if rows.height < FEW_ROWS else "streaming"
-        others = [*self.keys, *(f"{LAST} {name}" for name in ([] if self.nested else self.slices))]
-        for start in range(0, len(places), AT_ONCE):
-            some = places[start : start + AT_ONCE]
-            columns = dict.fromkeys([*others, *(column for place in some for column in place.columns)])
+        # Few rows take the streaming engine longer to set up than to read, as branches take longer to plan.
+        few = rows.height < FEW_ROWS
+        step = STACKED_ROWS // max(rows.height, 1) if few else AT_ONCE
+        for start in range(0, len(places), step):
+            some = places[start : start + step]
             own = facts.filter(pl.col("place").is_between(some[0].number, some[-1].number))
-            parts.append(collected(summed(self.pairs(rows.select(*columns).lazy(), some, own)), engine))
+            pairs = self.stacked(rows, some, own) if few else self.pairs(rows.lazy(), some, own)
+            parts.append(collected(summed(pairs), "in-memory" if few else "streaming"))
         return pl.concat(parts).lazy()
 
     def moments(
