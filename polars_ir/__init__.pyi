@@ -53,6 +53,7 @@ from polars_ir.per_query import *
 from polars_ir.reports import report as report, side_by_side as side_by_side
 from polars_ir.runs import *
 from polars_ir.runs.judgments import judgments as judgments
+from polars_ir.runs.stages import stages as stages
 from polars_ir.tables import table as table
 from polars_ir.trec_eval.results import read_trec_eval as read_trec_eval, write_trec_eval as write_trec_eval
 from polars_ir.version import __version__ as __version__

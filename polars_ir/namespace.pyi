@@ -1188,3 +1188,5 @@ class PlotNamespace:
         **options: Unpack[Grouping],
     ) -> alt.LayerChart | alt.ConcatChart:
         """The mean of a measure over time, with its interval, and a ring where it has drifted: a panel per measure."""
+    def stages(self, qrels: Any, *, k: int = 10) -> alt.LayerChart | alt.ConcatChart:
+        """The relevant documents among the first `k` of each stage of a pipeline: kept and gained above, lost below 0."""

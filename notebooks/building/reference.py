@@ -99,7 +99,7 @@ def pages() -> dict[str, tuple[str, str, dict[str, Any]]]:
         "runs": (
             "Functions of a run",
             "Evaluation of runs, and what is done with their rankings.",
-            take(name for name in runs.__all__ if name != "update"),
+            take([*(name for name in runs.__all__ if name != "update"), "stages"]),
         ),
         "per_query": (
             "Functions of a per-query frame",

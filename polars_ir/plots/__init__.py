@@ -17,6 +17,7 @@ from polars_ir.plots.lines import cutoffs, precision_recall, series
 from polars_ir.plots.overview import forest, heatmap, ranks
 from polars_ir.plots.pairwise import differences, scatter
 from polars_ir.plots.spread import distribution
+from polars_ir.plots.stages import stages
 
 __all__ = [
     "cutoffs",
@@ -28,4 +29,5 @@ __all__ = [
     "ranks",
     "scatter",
     "series",
+    "stages",
 ]

@@ -41,6 +41,7 @@ RIGHT = {
 OWN = {
     "collapse": {"by": pl.col("doc_id")},
     "fuse": {"format": None},
+    "stages": {"run": {"a": ONE, "b": OTHER}},
     "nugget_recall": {"frame": NUGGETS},
     "citation_precision": {"frame": SUPPORT},
     "citation_recall": {"frame": SUPPORT},

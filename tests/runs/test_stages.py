@@ -1,0 +1,148 @@
+"""The stages of a pipeline: what each has, gains and loses, against a count by hand."""
+
+import random
+
+import polars as pl
+import pytest
+from messages import message_of
+from polars.testing import assert_frame_equal
+
+import polars_ir as ir
+
+FOUND = {"p": ["x", "d"], "q": ["a", "x", "b", "c", "y"]}
+FILTERED = {"p": ["x"], "q": ["x", "c", "y"]}
+RERANKED = {"p": ["x"], "q": ["c", "a", "y", "x"]}
+QRELS = {"p": ["d"], "q": ["a", "b", "c", "n"], "r": ["z"]}
+PIPELINE = {"retriever": FOUND, "filter": FILTERED, "reranker": RERANKED}
+
+
+def test_each_stage_has_gains_and_loses():
+    assert ir.stages(PIPELINE, QRELS, k=3).rows() == [
+        ("p", "retriever", 1, 1, 0),
+        ("p", "filter", 0, 0, 1),
+        ("p", "reranker", 0, 0, 0),
+        ("q", "retriever", 2, 2, 0),
+        ("q", "filter", 1, 1, 2),
+        ("q", "reranker", 2, 1, 0),
+        ("r", "retriever", 0, 0, 0),
+        ("r", "filter", 0, 0, 0),
+        ("r", "reranker", 0, 0, 0),
+    ]
+
+
+def test_missing_evidence_names_the_last_stage_that_had_a_document():
+    missing = ir.missing_evidence(PIPELINE, QRELS, k=1).filter(run="reranker").drop("run")
+    assert missing.rows() == [
+        ("p", "d", "d", None, "retriever"),
+        ("q", "a", "a", 2, "reranker"),
+        ("q", "b", "b", None, "retriever"),
+        ("q", "n", "n", None, None),
+        ("r", "z", "z", None, None),
+    ]
+    assert "last_stage" not in ir.missing_evidence(FOUND, QRELS).columns
+
+
+def test_the_order_of_a_dict_is_that_of_the_stages():
+    turned = dict(reversed(PIPELINE.items()))
+    assert ir.stages(turned, QRELS, k=3)["stage"].to_list() == ["reranker", "filter", "retriever"] * 3
+    last = ir.missing_evidence(turned, QRELS, k=1).filter(run="retriever", query_id="p")
+    assert last["last_stage"].to_list() == ["retriever"]
+
+
+def drawn(seed, n_queries=8):
+    """Four stages and judgments of groups."""
+    draw = random.Random(seed)
+    queries, docs = range(n_queries), [f"d{i}" for i in range(9)]
+    runs = {s: {f"q{q}": draw.sample(docs, draw.randint(1, 9)) for q in queries} for s in "zaby"}
+    rows = [(f"q{q}", g, d, 1) for q in queries for g in range(3) for d in draw.sample(docs, draw.randint(1, 3))]
+    return runs, pl.DataFrame(rows, schema=["query_id", "subtopic", "doc_id", "relevance"], orient="row")
+
+
+def by_hand(runs, qrels, k):
+    groups = qrels.group_by("query_id", "subtopic").agg("doc_id").sort("query_id", "subtopic").rows()
+    found, last = [], []
+    for query in sorted(set(qrels["query_id"])):
+        before = set()
+        for stage, run in runs.items():
+            now = {g for q, g, docs in groups if q == query and set(docs) & set(run[query][:k])}
+            found.append((query, stage, len(now), len(now - before), len(before - now)))
+            before = now
+    for at, stage in enumerate(runs):
+        for query, group, docs in groups:
+            if not set(docs) & set(runs[stage][query][:k]):
+                had = [s for s in [*runs][: at + 1] if set(docs) & set(runs[s][query])]
+                last.append((stage, query, group, had[-1] if had else None))
+    return found, sorted(last, key=lambda row: row[:3])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_groups_are_counted_as_by_hand_eager_lazy_and_in_pandas(seed):
+    runs, qrels = drawn(seed)
+    found, last = by_hand(runs, qrels, 3)
+    frames = {
+        stage: pl.DataFrame(
+            [(q, d, -i) for q, docs in run.items() for i, d in enumerate(docs)],
+            schema=["query_id", "doc_id", "score"],
+            orient="row",
+        ).sample(fraction=1, shuffle=True, seed=1)
+        for stage, run in runs.items()
+    }
+    eager = ir.stages(frames, qrels, k=3)
+    assert eager.rows() == found
+    missing = ir.missing_evidence(frames, qrels, 3)
+    assert missing.select("run", "query_id", "subtopic", "last_stage").rows() == last
+    plans = {stage: frame.lazy() for stage, frame in frames.items()}
+    for engine in ("in-memory", "streaming"):
+        assert_frame_equal(ir.stages(plans, qrels.lazy(), k=3).collect(engine=engine), eager)
+        assert_frame_equal(ir.missing_evidence(plans, qrels.lazy(), 3).collect(engine=engine), missing)
+    of_pandas = ir.stages({stage: frame.to_pandas() for stage, frame in frames.items()}, qrels.to_pandas(), k=3)
+    assert_frame_equal(pl.from_pandas(of_pandas), eager)
+    dated = {stage: frame.with_columns(day=pl.lit("d1")) for stage, frame in frames.items()}
+    assert ir.stages(dated, qrels, k=3, by="day").drop("day").equals(eager)
+
+
+def test_a_stage_that_lacks_a_query_has_lost_all_of_it_and_says_so():
+    with pytest.warns(
+        ir.IRWarning, match="no row of stage 'b' for 1 query of 'a', where all counts as lost; the first: 'q'"
+    ):
+        found = ir.stages({"a": FOUND, "b": {"p": ["d"]}}, QRELS)
+    assert found.filter(query_id="q").rows() == [("q", "a", 3, 3, 0), ("q", "b", 0, 0, 3)]
+
+
+REFUSED = {
+    "one run": (lambda: ir.stages({"a": FOUND}, QRELS), "run must be a dict of two runs or more in the order"),
+    "a frame": (lambda: ir.stages(pl.DataFrame({"run": ["a"]}), QRELS), "run must be a dict of two runs or more"),
+    "queries": (lambda: ir.stages(FOUND, QRELS), "run must be a dict of two runs or more"),
+    "no depth": (lambda: ir.stages(PIPELINE, QRELS, k=0), "k must be a whole number"),
+    "no judgments": (lambda: ir.stages(PIPELINE, None), "qrels must be the judgments"),
+    "ids of two types": (
+        lambda: ir.stages({"a": FOUND, "b": {"q": {1: 0.5}}}, QRELS), "run 'b' column 'doc_id' must be String"
+    ),
+    "a key that one lacks": (
+        lambda: ir.stages(
+            {
+                "a": pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "score": [1], "day": ["x"]}),
+                "b": pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "score": [1]}),
+            },
+            QRELS,
+            by="day",
+        ),
+        "run has no column 'day', which by says distinguishes rankings",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_no_pipeline_is_told(case):
+    call, says = REFUSED[case]
+    assert message_of(call).startswith(says)
+
+
+@pytest.mark.whole("a chart, drawn")
+def test_the_chart_has_the_sums(tmp_path):
+    plots = pytest.importorskip("polars_ir.plots", exc_type=ImportError)
+    chart = plots.stages(PIPELINE, QRELS, k=3)
+    bars = chart.layer[0].data.filter(stage="filter")
+    assert bars.select("kind", "documents").rows() == [("gained", 1), ("kept", 0), ("lost", -3)]
+    chart.save(tmp_path / "stages.png")
+    assert (tmp_path / "stages.png").stat().st_size > 5000
