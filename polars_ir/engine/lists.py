@@ -29,6 +29,7 @@ from polars_ir.frames.rules import Rule
 from polars_ir.language.lists import (
     ALL_PAIRS,
     ALL_USERS,
+    LIKENESS,
     OF_HISTORY,
     PAIRS_ABOVE,
     PLACE,
@@ -37,8 +38,6 @@ from polars_ir.language.lists import (
     SIZE,
     USERS,
     added_up,
-    is_likeness,
-    likeness_of,
 )
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.language.words import text
@@ -76,7 +75,9 @@ def list_relation(
     shortest = min((k for k in cutoffs if k is not None), default=None)
     deepest = None if None in cutoffs or 0 in cutoffs else max(k for k in cutoffs if k is not None)
     rows = listed(run, shortest, deepest, in_order=in_order, tied="n_tied" in columns)
-    alike = [_with_likeness(rows, run.keys, column, catalogue.items) for column in sorted(filter(is_likeness, columns))]
+    alike = [
+        _with_likeness(rows, run.keys, column, catalogue.items) for column in sorted(filter(LIKENESS.is_named, columns))
+    ]
     if not columns.isdisjoint(OF_HISTORY):
         rows = with_history(rows, catalogue, columns)
     return pl.concat([rows.drop("doc_id"), *alike], how="diagonal")
@@ -168,7 +169,7 @@ def without(of: str) -> str:
 
 def _with_likeness(rows: pl.LazyFrame, keys: Sequence[str], column: str, items: CanonicalFrame | None) -> pl.LazyFrame:
     """A row for each list, with the mean similarity of its items, and whether some of these lack what it is of."""
-    of, k = likeness_of(column)
+    of, k = LIKENESS.parameters(column)
     if items is None:
         return rows.select(*keys)
     rows = rows.filter(pl.col(PLACE) <= k) if k is not None else rows

@@ -27,11 +27,11 @@ from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.roles import could_be, find
 from polars_ir.frames.table import MADE
-from polars_ir.language.budget import budget_of, is_within
+from polars_ir.language.budget import WITHIN
 from polars_ir.language.catalog import CATALOG
-from polars_ir.language.cover import is_greedy
+from polars_ir.language.cover import GREEDY
 from polars_ir.language.kinds import DOCUMENTS, GROUP, TELLING, Kind, kind_of
-from polars_ir.language.lists import OF_HISTORY, PLACE, is_likeness
+from polars_ir.language.lists import LIKENESS, OF_HISTORY, PLACE
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.language.ties import is_count, is_weights, with_counts, with_weights
 from polars_ir.language.words import Ties
@@ -64,9 +64,9 @@ class ComputedColumn(NamedTuple):
 
 
 COMPUTED = (
-    ComputedColumn(is_within, "run"),
+    ComputedColumn(WITHIN.is_named, "run"),
     ComputedColumn(OF_HISTORY.__contains__, "history"),
-    ComputedColumn(is_greedy, "judgments", with_greedy_rank),
+    ComputedColumn(GREEDY.is_named, "judgments", with_greedy_rank),
     ComputedColumn(GROUP.__eq__, "judgments", with_group),
     ComputedColumn((FIRST, IDEAL).__contains__, "judgments", with_document),
     ComputedColumn(is_weights, "relation", with_weights),
@@ -121,12 +121,12 @@ class Needs(NamedTuple):
     @property
     def budgets(self) -> list[str]:
         """The columns that are counted on all rows of a run."""
-        return sorted(filter(is_within, self.columns.difference(RELATION)))
+        return sorted(filter(WITHIN.is_named, self.columns.difference(RELATION)))
 
     @property
     def costs(self) -> list[str]:
         """The columns of a run that budgets are of."""
-        return sorted({budget_of(column).cost for column in self.budgets})
+        return sorted({WITHIN.parameters(column).cost for column in self.budgets})
 
 
 def needs_of(
@@ -148,7 +148,7 @@ def needs_of(
     if PLACE in columns or not columns.isdisjoint(OF_HISTORY):
         lists, measures = _of_lists(measures, tables)
         columns = {column for measure in measures for column in measure.expression.meta.root_names()} | {"doc_id"}
-    if any(map(is_within, columns.difference(RELATION))):
+    if any(map(WITHIN.is_named, columns.difference(RELATION))):
         _check_budgets(measures, ties, judged_only=judged_only)
     kinds = {DOCUMENTS: measures} if TELLING.isdisjoint(columns) else _kinds(measures)
     kind = next(iter(kinds))
@@ -179,7 +179,7 @@ def _of_lists(
     others: list[ResolvedMeasure] = []
     for measure in measures:
         columns = measure.expression.meta.root_names()
-        reads = {"history": not OF_HISTORY.isdisjoint(columns), "items": any(map(is_likeness, columns))}
+        reads = {"history": not OF_HISTORY.isdisjoint(columns), "items": any(map(LIKENESS.is_named, columns))}
         for table, is_read in reads.items():
             if is_read and table not in tables:
                 train = "train" if table == "history" else "items"
@@ -193,7 +193,7 @@ def _of_lists(
 
 def _check_budgets(measures: Sequence[ResolvedMeasure], ties: Ties, *, judged_only: bool) -> None:
     """Raise an `OptionError` for an option under which the documents within a budget would be others."""
-    named = [each.name for each in measures if any(map(is_within, each.expression.meta.root_names()))]
+    named = [each.name for each in measures if any(map(WITHIN.is_named, each.expression.meta.root_names()))]
     other = option("judged_only", True) if judged_only else option("ties", ties)
     if judged_only or ties not in ("doc_id", "input"):
         fix = Fix("Choose an order of tied documents", Setting("ties", "input")) if not judged_only else None

@@ -10,7 +10,7 @@ from polars_ir.engine.in_memory import RANKING, Rankings, RowRuns, filled, place
 from polars_ir.engine.ranking import POSITION, with_position
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.rules import Rule
-from polars_ir.language.budget import budget_of
+from polars_ir.language.budget import WITHIN
 from polars_ir.language.words import place
 
 #: Sums of costs below this fit Int64.
@@ -65,7 +65,7 @@ def counted_within(rankings: Rankings, run: CanonicalFrame, columns: Sequence[st
     counts = [pl.DataFrame({RANKING: ranking[starts], "row": starts if order is None else order[starts]})]
     for cost, of_cost in _by_cost(columns).items():
         costs = rankings.rows[cost] if order is None else rankings.rows[cost][order]
-        highest = max(budget_of(column).budget for column in of_cost)
+        highest = max(WITHIN.parameters(column).budget for column in of_cost)
         if costs.dtype.is_integer() and int(costs.max() or 0) * len(costs) + highest < MOST:  # type: ignore[arg-type]
             counts.append(_of_one_sum(costs.cast(pl.Int64), starts, of_cost))
         else:
@@ -82,7 +82,7 @@ def _of_one_sum(costs: pl.Series, starts: pl.Series, columns: Sequence[str]) -> 
     sizes = pl.concat([starts.slice(1), pl.Series([len(costs)])]) - starts
     counts = {}
     for column in columns:
-        budget, _, over = budget_of(column)
+        budget, _, over = WITHIN.parameters(column)
         fit = spent.search_sorted(before + int(budget), side="right").cast(pl.Int64) - starts + (over == "include")
         counts[column] = fit.zip_with(fit < sizes, sizes)
     return pl.DataFrame(counts)
@@ -92,7 +92,7 @@ def _by_cost(columns: Iterable[str]) -> dict[str, list[str]]:
     """The columns by the cost that their budgets are of."""
     by_cost: dict[str, list[str]] = {}
     for column in columns:
-        by_cost.setdefault(budget_of(column).cost, []).append(column)
+        by_cost.setdefault(WITHIN.parameters(column).cost, []).append(column)
     return by_cost
 
 
@@ -103,7 +103,7 @@ def _number(cost: str, run: CanonicalFrame) -> pl.Expr:
 
 def _count(column: str, spent: pl.Expr) -> pl.Expr:
     """The number of documents of a ranking that count, by what those down to each cost."""
-    budget, _, over = budget_of(column)
+    budget, _, over = WITHIN.parameters(column)
     count = (spent <= budget).sum().cast(pl.Int64)
     return (count if over == "stop" else (count + 1).clip(upper_bound=pl.len())).alias(column)
 

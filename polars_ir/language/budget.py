@@ -11,14 +11,11 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_ir.language.cover import arguments_in
 from polars_ir.language.options import Option, Value, is_number, one_of
+from polars_ir.language.parametrised import ParametrisedColumns
 
 #: The largest budget.
 HIGHEST = 1e15
-
-#: The beginning of the name of a column of numbers of documents.
-PREFIX = "within("
 
 #: The parameters of measures with a budget.
 BUDGET = {
@@ -50,6 +47,10 @@ class Budget(NamedTuple):
     over: str
 
 
+#: Columns of the number of documents of a ranking within a budget.
+WITHIN = ParametrisedColumns("within", Budget)
+
+
 def cutoff(k: int | None, budget: float | None, cost: str, over: str) -> int | pl.Expr | None:
     """The number of documents that count.
 
@@ -58,23 +59,5 @@ def cutoff(k: int | None, budget: float | None, cost: str, over: str) -> int | p
     """
     if budget is None:
         return k
-    within = pl.col(f"{PREFIX}budget={budget!r}, cost={cost!r}, over={over!r})").first()
+    within = WITHIN.column(Budget(budget, cost, over)).first()
     return within if k is None else within.clip(upper_bound=k)
-
-
-def is_within(column: str) -> bool:
-    """True for the name of a column of numbers of documents within a budget.
-
-    >>> is_within("within(budget=4000, cost='tokens', over='stop')"), is_within("rank")
-    (True, False)
-    """
-    return column.startswith(PREFIX)
-
-
-def budget_of(column: str) -> Budget:
-    """The budget that such a name tells.
-
-    >>> budget_of("within(budget=4000, cost='tokens', over='stop')")
-    Budget(budget=4000, cost='tokens', over='stop')
-    """
-    return Budget(**arguments_in(column))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import polars as pl
 
-#: Prefix of the names of columns of greedy ranks.
-PREFIX = "greedy_rank("
+from polars_ir.language.parametrised import ParametrisedColumns
 
 
 @dataclass(frozen=True)
@@ -51,6 +49,20 @@ class Cover:
         return pl.when(weight >= 0).then(weight * 1.0).otherwise(float("nan"))
 
 
+class Greedy(NamedTuple):
+    """The parameters of a greedy ideal ranking: those of a `Cover`, and its depth."""
+
+    alpha: float
+    rel: float
+    gains: dict[float, float] | None
+    weights: str | None
+    k: int | None
+
+
+#: Columns of greedy ranks.
+GREEDY = ParametrisedColumns("greedy_rank", Greedy)
+
+
 def greedy_rank(cover: Cover, k: int | None) -> pl.Expr:
     """Column of the 1-based place of a document in the greedy ideal ranking; null beyond the first `k` places.
 
@@ -58,23 +70,9 @@ def greedy_rank(cover: Cover, k: int | None) -> pl.Expr:
     'greedy_rank(alpha=0.5, rel=1.0, gains=None, weights=None, k=20)'
     """
     # Numbers of other libraries are not printed as literals.
-    parameters = {
-        "alpha": float(cover.alpha),
-        "rel": float(cover.rel),
-        "gains": None if cover.gains is None else {float(grade): float(gain) for grade, gain in cover.gains.items()},
-        "weights": cover.weights,
-        "k": None if k is None else int(k),
-    }
-    return pl.col(f"{PREFIX}{', '.join(f'{name}={value!r}' for name, value in parameters.items())})")
-
-
-def is_greedy(column: str) -> bool:
-    """True for the name of a column of greedy ranks.
-
-    >>> is_greedy("greedy_rank(alpha=0.5, rel=1, gains=None, weights=None, k=20)"), is_greedy("rank")
-    (True, False)
-    """
-    return column.startswith(PREFIX)
+    gains = None if cover.gains is None else {float(grade): float(gain) for grade, gain in cover.gains.items()}
+    depth = None if k is None else int(k)
+    return GREEDY.column(Greedy(float(cover.alpha), float(cover.rel), gains, cover.weights, depth))
 
 
 def parameters_of(column: str) -> tuple[Cover, int | None]:
@@ -83,16 +81,5 @@ def parameters_of(column: str) -> tuple[Cover, int | None]:
     >>> parameters_of("greedy_rank(alpha=0.5, rel=1, gains=None, weights='p', k=20)")
     (Cover(alpha=0.5, rel=1, gains=None, weights='p'), 20)
     """
-    parameters = arguments_in(column)
-    k = parameters.pop("k")
-    return Cover(**parameters), k
-
-
-def arguments_in(column: str) -> dict[str, Any]:
-    """Arguments in the name of a computed column, which is written as a call.
-
-    >>> arguments_in("within(budget=4000, cost='tokens', over='stop')")
-    {'budget': 4000, 'cost': 'tokens', 'over': 'stop'}
-    """
-    call: Any = ast.parse(column, mode="eval").body
-    return {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
+    alpha, rel, gains, weights, k = GREEDY.parameters(column)
+    return Cover(alpha, rel, gains, weights), k

@@ -9,11 +9,11 @@ Conventions
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
-from polars_ir.language.cover import arguments_in
+from polars_ir.language.parametrised import ParametrisedColumns
 
 #: The place of an item in its list; what only measures of lists read.
 PLACE = "list(place)"
@@ -29,9 +29,6 @@ SIZE = "catalogue(items)"
 #: The columns that are made of the history.
 OF_HISTORY = frozenset({USERS, ALL_USERS, PAIRS_ABOVE, ALL_PAIRS, POPULARITY, SEEN, SIZE})
 
-#: The beginning of the name of a column of the mean similarity of the items of a list.
-PREFIX = "likeness("
-
 
 class Likeness(NamedTuple):
     """The column of items that their similarity is of, and the cutoff."""
@@ -40,32 +37,17 @@ class Likeness(NamedTuple):
     k: int | None
 
 
+#: Columns of the mean similarity of the items of a list.
+LIKENESS = ParametrisedColumns("likeness", Likeness)
+
+
 def likeness(of: str, k: int | None) -> pl.Expr:
     """The mean cosine of pairs of items among the first k; null where there is no pair.
 
     >>> likeness("genre", 10).meta.root_names()
     ["likeness(of='genre', k=10)"]
     """
-    return pl.col(f"{PREFIX}of={of!r}, k={k!r})").max()
-
-
-def is_likeness(column: str) -> bool:
-    """True for the name of a column of mean similarities.
-
-    >>> is_likeness("likeness(of='genre', k=10)"), is_likeness("rank")
-    (True, False)
-    """
-    return column.startswith(PREFIX)
-
-
-def likeness_of(column: str) -> Likeness:
-    """The column of items, and the cutoff, that such a name tells.
-
-    >>> likeness_of("likeness(of='genre', k=10)")
-    Likeness(of='genre', k=10)
-    """
-    parameters: dict[str, Any] = arguments_in(column)
-    return Likeness(**parameters)
+    return LIKENESS.column(Likeness(of, k)).max()
 
 
 #: The number of an item's users.

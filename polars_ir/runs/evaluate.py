@@ -31,7 +31,7 @@ from polars_ir.frames.provenance import hashes_of, with_provenance
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH, find
 from polars_ir.frames.table import same_types
 from polars_ir.frames.table_types import FrameT, Table
-from polars_ir.language.budget import budget_of, is_within
+from polars_ir.language.budget import WITHIN
 from polars_ir.language.catalog import CATALOG, info_of
 from polars_ir.language.measure import of_part
 from polars_ir.language.names import Measures, ResolvedMeasure, resolve, sql_names
@@ -244,7 +244,7 @@ def made_with(measured: Sequence[ResolvedMeasure], options: Mapping[str, Any]) -
 def columns_read(measured: Sequence[ResolvedMeasure]) -> set[str]:
     """The columns that measures name, also as the costs of a budget."""
     names = {name for measure in measured for name in measure.expression.meta.root_names()}
-    return names | {budget_of(name).cost for name in filter(is_within, names)}
+    return names | {WITHIN.parameters(name).cost for name in filter(WITHIN.is_named, names)}
 
 
 def _check_names_of_bounds(names: Sequence[str]) -> None:

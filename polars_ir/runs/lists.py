@@ -19,7 +19,7 @@ from polars_ir.frames.kinds import collected
 from polars_ir.frames.provenance import digest_of, hashes_of
 from polars_ir.frames.table import run_table
 from polars_ir.language.kinds import LISTS, kind_of
-from polars_ir.language.lists import OF_HISTORY, SEEN, USERS, is_likeness, likeness_of
+from polars_ir.language.lists import LIKENESS, OF_HISTORY, SEEN, USERS
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.runs.options import Evaluating
 
@@ -116,7 +116,7 @@ def with_lists(
 def as_text(catalogue: Catalogue, needs: Needs) -> dict[str, str | None]:
     """The history and the items, as provenance records them: a hash of what measures read, whatever its order."""
     columns = {column for measure in needs.lists for column in measure.expression.meta.root_names()}
-    of = sorted({likeness_of(column).of for column in filter(is_likeness, columns)})
+    of = sorted({LIKENESS.parameters(column).of for column in filter(LIKENESS.is_named, columns)})
     texts: dict[str, str | None] = {"history": None, "items": None}
     if catalogue.history:
         texts["history"] = _digest(catalogue.history, catalogue.pairs)

@@ -9,7 +9,7 @@ import pytest
 
 import polars_ir as ir
 from polars_ir.engine.greedy import DEEPEST, with_greedy_rank
-from polars_ir.language.cover import Cover, greedy_rank, is_greedy, parameters_of
+from polars_ir.language.cover import GREEDY, Cover, greedy_rank, parameters_of
 
 COVERS = [
     Cover(0.5, 1, None, None),
@@ -176,9 +176,9 @@ def test_without_a_relevant_document_there_is_no_place(eager):
 @pytest.mark.parametrize("cover", COVERS)
 def test_the_name_of_a_column_says_what_it_is(cover, k):
     column = greedy_rank(cover, k).meta.output_name()
-    assert is_greedy(column)
+    assert GREEDY.is_named(column)
     assert parameters_of(column) == (cover, k)
-    assert not any(map(is_greedy, ["rank", "ideal_rank", "subtopic", "greedy_rank"]))
+    assert not any(map(GREEDY.is_named, ["rank", "ideal_rank", "subtopic", "greedy_rank"]))
 
 
 def test_a_column_of_weights_may_have_any_name():
