@@ -6,7 +6,7 @@ from polars_ir.answers import (
     read_nuggets as read_nuggets,
     read_support as read_support,
 )
-from polars_ir.chunks import qrels_from_spans as qrels_from_spans
+from polars_ir.chunks import qrels_from_spans as qrels_from_spans, relabel as relabel
 from polars_ir.datasets.overlap import overlap as overlap
 from polars_ir.datasets.split import split as split
 from polars_ir.errors import IRError as IRError, IRWarning as IRWarning

@@ -76,6 +76,7 @@ SEARCHED = {
     "read_log": ("RAG", "ragas", "LangChain", "LlamaIndex", "Haystack", "OpenTelemetry", "agents"),
     "nugget_recall": ("TREC RAG", "nuggetizer"),
     "qrels_from_spans": ("chunks", "character spans", "chunking"),
+    "relabel": ("new chunker", "moved labels"),
     "fuse": ("reciprocal rank fusion", "hybrid search"),
     "deduplicate": ("duplicates", "MaxP"),
     "ranks": ("leaderboard",),
@@ -129,7 +130,9 @@ def pages() -> dict[str, tuple[str, str, dict[str, Any]]]:
         "data": (
             "Data and judgments",
             "Test collections, runs and judgments from lists, judgments of several judges, and splits of logs.",
-            take(["datasets", "from_lists", "read_log", "qrels_from_spans", "judgments", "overlap", "split"]),
+            take(
+                ["datasets", "from_lists", "read_log", "qrels_from_spans", "relabel", "judgments", "overlap", "split"]
+            ),
         ),
         "errors": ("Errors", "The base of all errors, and the class of all warnings.", take(["IRError", "IRWarning"])),
         "other": ("Other names", "Modules, typed access to `.ir`, and two rankings side by side.", rest),

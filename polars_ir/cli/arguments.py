@@ -465,6 +465,31 @@ def convert(command: argparse.ArgumentParser) -> None:
     add_limits(command)
 
 
+def relabel(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    from polars_ir.files.formats import READABLE, WRITABLE
+
+    command.add_argument("qrels", help="the judgments of old chunks")
+    table = "with the columns doc_id (or chunk_id), source, start and end; text in both tells what changed"
+    command.add_argument("old_chunks", help=f"a table of the chunks that were judged, {table}")
+    command.add_argument("new_chunks", help="that of the new chunks")
+    command.add_argument("target", help="the judgments to write; - is standard output")
+    overlap = "the least share of the shorter of two chunks that both share (%(default)s)"
+    command.add_argument("--min-overlap", type=float, default=0.5, metavar="SHARE", help=overlap)
+    command.add_argument("--changes", metavar="FILE", help="a table to write, with what became of each old label")
+    source = "the format of the judgments, if the file does not tell"
+    command.add_argument("--qrels-format", choices=READABLE["qrels"], metavar="FORMAT", help=source)
+    target_format = "the format to write, if the ending does not tell"
+    command.add_argument("--to", choices=WRITABLE["qrels"], metavar="FORMAT", help=target_format)
+    add_grades(command)
+    add_limits(command)
+    rendering = command.add_mutually_exclusive_group()
+    for render, meaning in RENDERS.items():
+        rendering.add_argument(
+            f"--{render}", dest="render", action="store_const", const=render, help=f"print {meaning}"
+        )
+
+
 def measures(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     command.add_argument("pattern", nargs="?", default="", help="only those with this in a name or the meaning")

@@ -1081,6 +1081,24 @@ def of_spans(right: Any, kind: Any = POLARS, gold: Any = None, **chunks: Any) ->
     )
 
 
+NEW_CHUNKS = POLARS({"doc_id": ["c"], "source": ["s"], "start": [0], "end": [19]})
+
+
+def of_labels(right: Any, qrels: dict[str, Any], chunks: Any = {}) -> Case:  # noqa: B006  # not changed
+    """A case of labels that are moved, and the ids of the new chunks that have them in the end."""
+    ids = qrels["q"]
+    return Case(
+        lambda qrels, old_chunks: (
+            quietly(ir.relabel, qrels=qrels, old_chunks=old_chunks, new_chunks=NEW_CHUNKS).qrels["doc_id"].to_list()
+        ),
+        {
+            "qrels": POLARS({"query_id": ["q"] * len(ids), "doc_id": ids, "relevance": [0] * len(ids)}),
+            "old_chunks": POLARS({**CHUNKS, **chunks}),
+        },
+        right,
+    )
+
+
 CASES |= {
     "chunks without a start": of_spans(["a", "a"], start=[0, None]),
     "chunks that are empty": of_spans(["a", "a"], end=[10, 10]),
@@ -1112,6 +1130,22 @@ CASES |= {
         {"chunks": POLARS(CHUNKS), "gold": POLARS({**GOLD, "end": [5, 50]})},
         "b",
         lambda code, **tables: eval(code, {"pl": pl, "qrels": quietly(ir.qrels_from_spans, **tables)})["chunk"][0],
+    ),
+    "labels of chunks that are gone": of_labels(["c"], {"q": ["a", "z"]}),
+    "labels of numbers": of_labels(["c"], {"q": [7, 8]}, {"doc_id": ["7", "8"]}),
+    "labels that need a person": Case(
+        lambda qrels, old: ir.relabel(qrels, old, NEW_CHUNKS),
+        {"qrels": POLARS({"query_id": ["q"], "doc_id": ["b"], "relevance": [1]}), "old": POLARS(CHUNKS)},
+        ["b"],
+        lambda code, **tables: eval(
+            code,
+            {
+                "pl": pl,
+                "changes": quietly(
+                    ir.relabel, new_chunks=NEW_CHUNKS, qrels=tables["qrels"], old_chunks=tables["old"]
+                ).changes,
+            },
+        )["doc_id"].to_list(),
     ),
     "documents of which the run has chunks": Case(
         rr, {"run": POLARS({**ranked(), "doc_id": ["x::1", "a::2", "b::1"]}), "qrels": QRELS}, 0.75

@@ -13,6 +13,7 @@ COMMANDS = (
     Command("fuse", "fuse runs to one, or report what tuning would gain", of.fuse),
     Command("validate", "report problems of runs and their judgments", of.validate),
     Command("convert", "read a run or judgments in one format and write them in another", of.convert),
+    Command("relabel", "move judgments of old chunks to those of a new chunker", of.relabel),
     Command("measures", "list all measures", of.measures),
     Command("demo", "evaluate the three runs of the bundled test collection", of.demo),
 )

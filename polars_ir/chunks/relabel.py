@@ -1,0 +1,198 @@
+"""`relabel`: judgments of the chunks of one chunker, moved to those of another by the text that both share."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from polars_ir.chunks.aligned_texts import aligned
+from polars_ir.chunks.interval_join import covered_length, overlapping
+from polars_ir.chunks.tables import LENGTH, Spans, check_sources, chunk_table, same_sources
+from polars_ir.errors import SHOWN, Code, DataError, DtypeError, Fix, OptionError, warn
+from polars_ir.frames.judgments import judgment_table
+from polars_ir.frames.kinds import give_back
+from polars_ir.frames.table_types import FrameT, Table
+from polars_ir.language.options import check, positive, public
+
+#: The numbers of labels and of old chunks.
+LABEL, OLD = "polars_ir: label", "polars_ir: old"
+
+
+class Relabelled(NamedTuple):
+    """Moved judgments, and what became of each old one."""
+
+    qrels: Any
+    changes: Any
+
+
+@public()
+def relabel(qrels: Table[FrameT], old_chunks: Any, new_chunks: Any, *, min_overlap: float = 0.5) -> Relabelled:
+    """Judgments of old chunks moved to new ones: `moved = ir.relabel(...)` has `moved.qrels` and `moved.changes`.
+
+    A new chunk takes the grade of each old one in the same source with which it shares `min_overlap` of the shorter of
+    both, the highest of several; grade 0 moves, too. Never across sources, however equal the words.
+
+    Parameters
+    ----------
+    qrels
+        The judgments of old chunks, with or without subtopics.
+    old_chunks
+        `doc_id` (or `chunk_id`), `source`, `start`, `end`, as in `qrels_from_spans`; all chunks with a label.
+    new_chunks
+        The chunks of the new chunker, likewise. Where both have a `text`, sources whose text changed are aligned by it;
+        without, offsets are taken to be into the same text.
+    min_overlap
+        The least share of the shorter chunk, above 0 and up to 1.
+
+    Returns
+    -------
+    NamedTuple of `qrels` and `changes`, both of the kind of `qrels` (lazy ones are read at once)
+        `qrels`: the query column, `subtopic` if any, `doc_id` of new chunks and `relevance`; rows of queries without
+        any judged document stay. `changes`, a row per old label: these columns, and `change` (`"kept"`: the same span,
+        `"moved"`, `"split"`: to several chunks, `"merged"`: with another label of the query, `"gone"`), `new` (the
+        chunks that took the grade), `covered` (the share of the old chunk in these), `aligned` (the share that the new
+        text has still) and `review`: gone, or relevant and in no new chunk as a whole, which may lack the answer.
+
+    Warns
+    -----
+    IRWarning
+        For labels that need a person, sources without new chunks, and the share of changed text that was not aligned.
+
+    Raises
+    ------
+    IRError
+        For labels without an old chunk, and tables of chunks that `qrels_from_spans` would not take.
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> old = pl.DataFrame({"doc_id": ["a", "b"], "source": "s", "start": [0, 500], "end": [500, 1000]})
+    >>> new = pl.DataFrame({"doc_id": ["c"], "source": "s", "start": [0], "end": [1000]})
+    >>> moved = ir.relabel({"q": {"a": 0, "b": 2}}, old, new)
+    >>> moved.qrels.rows()
+    [('q', 'c', 2)]
+    >>> moved.changes.select("doc_id", "change", "covered").rows()
+    [('a', 'merged', 1.0), ('b', 'merged', 1.0)]
+    """
+    check("min_overlap", min_overlap, positive(1))
+    kind, table = judgment_table(qrels)
+    if kind.name not in ("documents", "subtopics"):
+        says = f"must be judgments of documents; these are {kind.name}."
+        raise OptionError(says, about="qrels", fix="Give preferences of the new chunks anew")
+    keys = [*table.keys, *table.per]
+    if not table.eager:
+        table = table.with_frame(table.guarded().select(*keys, "doc_id", "relevance").collect(engine="streaming"))
+    table.check_once(*keys, "doc_id")
+    judged = table.select(*keys, "doc_id", "relevance").collect(engine="in-memory")
+    labels = judged.drop_nulls("doc_id").sort(*keys, "doc_id").with_row_index(LABEL)
+    old, new = chunk_table("old_chunks", old_chunks), chunk_table("new_chunks", new_chunks)
+    same_sources(old, new)
+    of_labels = _chunks_of(labels, old, table.names["doc_id"])
+    n_sources = of_labels["source"].n_unique()
+    if n_sources:
+        check_sources(of_labels["source"], n_sources, new, "old_chunks")
+    pieces = aligned(of_labels, old, new)
+    taken = _taken(of_labels, pieces, new, min_overlap)
+    rows = labels.join(of_labels.select("doc_id", OLD), on="doc_id").join(taken, on=OLD)
+    moved = rows.group_by(*keys, pl.col("new").alias("doc_id")).agg(pl.col("relevance").max())
+    nothing = judged.filter(pl.col("doc_id").is_null()).with_columns(pl.col("doc_id").cast(new.dtypes["doc_id"]))
+    made = pl.concat([moved.select(judged.columns), nothing]).sort(*keys, "doc_id")
+    changes = _changes(labels, of_labels, pieces, rows, keys)
+    _warn_of_people(changes)
+    return Relabelled(*(give_back(each.rename(table.source_names), qrels) for each in (made, changes)))
+
+
+def _chunks_of(labels: pl.DataFrame, old: Spans, own: str) -> pl.DataFrame:
+    """The old chunks with a label, numbered; a `DataError` for labels without one."""
+    dtypes = labels.schema["doc_id"], old.dtypes["doc_id"]
+    if dtypes[0].is_integer() != dtypes[1].is_integer() and labels.height:
+        says = f"ids must have one type on both sides; qrels column {own!r} is {dtypes[0]} and old_chunks column "
+        where, column = ("qrels", own) if dtypes[0].is_integer() else ("old_chunks", old.names["doc_id"])
+        fix = Fix("Cast one", Code.casting(where, column, pl.String))
+        raise DtypeError(f"{says}{old.names['doc_id']!r} is {dtypes[1]}.", fix=fix)
+    ids = labels.select("doc_id").unique()
+    there = old.rows.select("doc_id", "source", "start", "end").join(ids.lazy(), on="doc_id", how="semi")
+    chunks = there.sort("source", "start", "end", "doc_id").collect(engine="streaming").with_row_index(OLD)
+    if chunks.height < ids.height:
+        lost = labels.join(chunks, on="doc_id", how="anti").drop(LABEL)
+        name = old.names["doc_id"]
+        code = Code(
+            f"qrels.join(old_chunks, left_on={own!r}, right_on={name!r}, how='semi')",
+            f"qrels[qrels[{own!r}].isin(old_chunks[{name!r}])]",
+        )
+        fix = Fix("Give the chunks that were judged; if these are gone, leave their labels out", code)
+        raise DataError.rows("qrels", "whose document is none of old_chunks", fix, lost.height, lost.head(SHOWN))
+    return chunks
+
+
+def _taken(chunks: pl.DataFrame, pieces: pl.DataFrame, new: Spans, min_overlap: float) -> pl.DataFrame:
+    """The pairs of old chunks and new ones that take their grades, with the places in the old one that both share."""
+    length = max(new.length, pieces.select(LENGTH.mean()).item() or 1)
+    met = overlapping(new.rows.select("source", "start", "end", new="doc_id"), pieces.lazy(), length)
+    # Places in the old text, from the start of its chunk.
+    first = pl.col("start") - pl.col("start_right") + pl.col("place")
+    places = met.select(
+        OLD, "new", start=first, end=first + LENGTH, n=pl.col("end_left") - pl.col("start_left"), begin="start_left"
+    )
+    pairs = places.collect(engine="streaming").join(chunks.select(OLD, length=LENGTH), on=OLD)
+    shared = pairs.with_columns(shared=LENGTH.sum().over(OLD, "new"))
+    shorter = pl.min_horizontal("n", "length")
+    return shared.filter(pl.col("shared") / shorter >= min_overlap).with_columns(
+        whole=pl.col("shared") == pl.col("length"),
+        same=(pl.col("shared") == pl.col("length")) & (pl.col("shared") == pl.col("n")),
+    )
+
+
+def _changes(
+    labels: pl.DataFrame, chunks: pl.DataFrame, pieces: pl.DataFrame, rows: pl.DataFrame, keys: list[str]
+) -> pl.DataFrame:
+    """A row for each label: what became of it."""
+    lengths = chunks.select(LENGTH).to_series()
+    covered = covered_length(rows.unique([OLD, "new", "start"]).select(OLD, "start", "end"), OLD, lengths)
+    pairs = rows.unique([LABEL, "new"])
+    several = pairs.group_by(*keys, "new").agg(n_labels=pl.len())
+    of_label = (
+        pairs.join(several, on=[*keys, "new"])
+        .group_by(LABEL)
+        .agg(
+            pl.col("new").sort(),
+            n=pl.len(),
+            same=pl.col("same").any(),
+            whole=pl.col("whole").any(),
+            merged=(pl.col("n_labels") > 1).any(),
+        )
+    )
+    found = pieces.group_by(OLD).agg(aligned=LENGTH.sum())
+    made = labels.join(chunks.select("doc_id", OLD, length=LENGTH), on="doc_id").join(of_label, on=LABEL, how="left")
+    made = made.join(covered, on=OLD, how="left").join(found, on=OLD, how="left").sort(LABEL)
+    change = (
+        pl.when(pl.col("n").is_null())
+        .then(pl.lit("gone"))
+        .when("same")
+        .then(pl.lit("kept"))
+        .when(pl.col("n") > 1)
+        .then(pl.lit("split"))
+        .when("merged")
+        .then(pl.lit("merged"))
+        .otherwise(pl.lit("moved"))
+    )
+    shares = (pl.col("covered", "aligned").fill_null(0) / pl.col("length")).clip(0, 1)
+    lost = pl.col("n").is_null() | ((pl.col("relevance") > 0) & ~pl.col("whole").fill_null(False))
+    nothing = pl.col("new").fill_null(pl.lit([], made.schema["new"]))
+    return made.select(*keys, "doc_id", "relevance", nothing, shares, change=change, review=lost).select(
+        *keys, "doc_id", "relevance", "change", "new", "covered", "aligned", "review"
+    )
+
+
+def _warn_of_people(changes: pl.DataFrame) -> None:
+    """Warn, in a line, of labels that a person must look at."""
+    count, gone = changes.filter("review").height, changes.filter(pl.col("change") == "gone").height
+    if not count:
+        return
+    lost = [f"{gone} gone"] if gone else []
+    if count > gone:
+        lost.append(f"{count - gone} relevant, but whole in no new chunk, and a part need not hold the answer")
+    code = Code("changes.filter(pl.col('review'))", "changes[changes['review']]")
+    fix = Fix("These", code, without_code="--changes FILE lists them")
+    warn(f"{count} of {changes.height} labels need a person: {'; '.join(lost)}.", fix=fix)

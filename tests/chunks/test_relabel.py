@@ -1,0 +1,224 @@
+"""Judgments that are moved from old chunks to new ones: six chunkers, texts that changed, and what is refused."""
+
+import warnings
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import polars_ir as ir
+from polars_ir.chunks.aligned_texts import matching
+from polars_ir.cli import main
+
+SCHEMA = {"doc_id": pl.String, "source": pl.String, "start": pl.Int64, "end": pl.Int64}
+
+#: Lengths of the two sources, and the ends of their paragraphs.
+LENGTHS = {"s": 3000, "t": 1850}
+PARAGRAPHS = {"s": [120, 900, 1000, 1730, 2400, 3000], "t": [40, 800, 1210, 1850]}
+
+
+def fixed(size: int, step: int | None = None) -> list[tuple[str, str, int, int]]:
+    return [
+        (f"{source}-{start}", source, start, min(start + size, length))
+        for source, length in LENGTHS.items()
+        for start in range(0, length, step or size)
+    ]
+
+
+def by_paragraphs() -> list[tuple[str, str, int, int]]:
+    return [
+        (f"{source}-{start}", source, start, end)
+        for source, ends in PARAGRAPHS.items()
+        for start, end in zip([0, *ends], ends, strict=False)
+    ]
+
+
+def table(rows: list) -> pl.DataFrame:
+    return pl.DataFrame(rows, SCHEMA, orient="row")
+
+
+#: The six changes of a chunker: the old chunks, and the new ones.
+SIX = {
+    "500 to 1000": (fixed(500), fixed(1000)),
+    "1000 to 500": (fixed(1000), fixed(500)),
+    "500 to 700": (fixed(500), fixed(700)),
+    "500 to 300": (fixed(500), fixed(300)),
+    "with overlap": (fixed(500), fixed(500, 250)),
+    "by paragraphs": (fixed(500), by_paragraphs()),
+}
+
+
+def quietly(function, *args, **kwargs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ir.IRWarning)
+        return function(*args, **kwargs)
+
+
+def shared(one: tuple, other: tuple) -> int:
+    return max(0, min(one[3], other[3]) - max(one[2], other[2])) if one[1] == other[1] else 0
+
+
+def length(chunk: tuple) -> int:
+    return chunk[3] - chunk[2]
+
+
+@pytest.mark.parametrize("name", SIX)
+def test_labels_move_as_worked_out_pair_by_pair(name):
+    old, new = SIX[name]
+    grades = {f"q{number % 4}": {} for number in range(4)}
+    for number, chunk in enumerate(old):
+        grades[f"q{number % 4}"][chunk[0]] = number % 3
+        grades[f"q{(number + 1) % 4}"][chunk[0]] = 1
+    moved = quietly(ir.relabel, grades, table(old), table(new))
+    takes = {a[0]: [b for b in new if shared(a, b) >= 0.5 * min(length(a), length(b))] for a in old}
+    right: dict[tuple[str, str], int] = {}
+    for query, of_query in grades.items():
+        for chunk, grade in of_query.items():
+            for taker in takes[chunk]:
+                right[query, taker[0]] = max(right.get((query, taker[0]), 0), grade)
+    assert {row[:2]: row[2] for row in moved.qrels.rows()} == right
+    places = {chunk[0]: chunk for chunk in old}
+    assert moved.changes.height == sum(map(len, grades.values()))
+    for query, chunk, grade, change, own, covered, aligned, review in moved.changes.rows():
+        at, takers = places[chunk], takes[chunk]
+        assert own == sorted(taker[0] for taker in takers)
+        assert covered == pytest.approx(
+            sum(any(b[2] <= place < b[3] for b in takers) for place in range(at[2], at[3])) / length(at)
+        )
+        assert aligned == 1
+        assert review == (grade > 0 and not any(shared(at, taker) == length(at) for taker in takers))
+        same = any(taker[1:] == at[1:] for taker in takers)
+        alone = not any(takers[0] in takes[other] for other in grades[query] if other != chunk)
+        assert change == ("kept" if same else "split" if len(takers) > 1 else "moved" if alone else "merged")
+    assert "gone" not in moved.changes["change"]
+
+
+@pytest.mark.parametrize("name", SIX)
+def test_spans_keep_a_label_wherever_a_chunk_holds_half(name):
+    gold = [("q", source, start, start + 90) for source, end in LENGTHS.items() for start in range(0, end - 90, 110)]
+    columns = {"query_id": pl.String, **dict(list(SCHEMA.items())[1:])}
+    for chunks in SIX[name]:
+        qrels = quietly(ir.qrels_from_spans, table(chunks), pl.DataFrame(gold, columns, orient="row"))
+        held = {span[1:] for span in gold if any(2 * shared(span, chunk) >= length(span) for chunk in chunks)}
+        kept = qrels.filter(pl.col("share") >= 0.5).select("source", "start", "end").rows()
+        lost = qrels.filter(pl.col("share") < 0.5).select("source", "start", "end").rows()
+        assert set(kept) == held
+        assert set(lost) == {span[1:] for span in gold} - held
+
+
+def test_a_warning_counts_the_labels_that_need_a_person():
+    old = table([("a", "s", 0, 100), ("b", "s", 100, 200), ("c", "t", 0, 50), ("d", "s", 300, 400)])
+    new = table([("x", "s", 0, 100), ("y", "s", 100, 160), ("z", "s", 160, 220), ("w", "s", 300, 340)])
+    with pytest.warns(ir.IRWarning) as noticed:
+        moved = ir.relabel({"q": {"a": 1, "b": 2, "c": 0, "d": 0}}, old, new)
+    says = "1 gone; 1 relevant, but whole in no new chunk, and a part need not hold the answer. These: changes.filter("
+    assert [str(each.message) for each in noticed] == [
+        "sources of old_chunks have no chunks, 1 of 2: 't'.",
+        f"2 of 4 labels need a person: {says}pl.col('review')).",
+    ]
+    columns = moved.changes.select("change", "new", "covered", "review")
+    assert columns.rows() == [
+        ("kept", ["x"], 1.0, False),
+        ("split", ["y", "z"], 1.0, True),
+        ("gone", [], 0.0, True),
+        ("moved", ["w"], 0.4, False),
+    ]
+
+
+OLD = "First part. Second part is here. Third part ends it. The last part."
+NEW = "A new beginning. First part. Second part is here. And the fourth. The last part."
+
+
+def chunked(text: str, *borders: int, source: str = "s", name: str = "n") -> pl.DataFrame:
+    ends = [*borders, len(text)]
+    places = list(zip([0, *borders], ends, strict=True))
+    rows = [(f"{name}{number}", source, start, end) for number, (start, end) in enumerate(places)]
+    return table(rows).with_columns(text=pl.Series([text[start:end] for start, end in places]))
+
+
+def test_labels_follow_a_text_that_changed():
+    old = chunked(OLD, 12, 33, 53, name="o")
+    new = pl.concat([chunked(NEW, 17, 29, 50, 66), chunked(OLD, 12, 33, 53, source="copy", name="c")])
+    with pytest.warns(ir.IRWarning) as noticed:
+        moved = ir.relabel({"q": {"o0": 1, "o1": 2, "o2": 3, "o3": 1}}, old, new)
+    assert "the text of 1 source changed, of which 29.9% could not be aligned" in str(noticed[0].message)
+    assert moved.changes.select("change", "new", "aligned").rows() == [
+        ("kept", ["n1"], 1.0),
+        ("kept", ["n2"], 1.0),
+        ("gone", [], 0.0),
+        ("kept", ["n4"], 1.0),
+    ]
+    # Without the texts, places are those of another text.
+    wrong = quietly(ir.relabel, {"q": {"o0": 1}}, old.drop("text"), new)
+    assert wrong.qrels["doc_id"].to_list() == ["n0"]
+
+
+def test_what_is_between_chunks_is_no_change():
+    old = chunked(OLD, 12, 33, 53, name="o")
+    gaps = chunked(OLD, 11, 12, 32, 33, 52, 53)[::2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        moved = ir.relabel({"q": {"o0": 0, "o3": 1}}, old, gaps)
+    assert moved.changes.select("change", "new", "aligned").rows() == [("moved", ["n0"], 1.0), ("kept", ["n6"], 1.0)]
+
+
+def test_blocks_are_the_same_text_on_both_sides():
+    lines = [f"Line {number} says that {number * 7 % 13} is no {number}.\n" for number in range(300)]
+    changed = [*lines[:40], "Nothing of this was there.\n", *lines[55:200], "word " * 60, *lines[200:]]
+    text, other = "".join(lines), "".join(changed)
+    blocks = list(matching(text, other))
+    assert all(text[one : one + size] == other[two : two + size] for one, two, size in blocks)
+    assert sum(size for *_, size in blocks) == len(text) - len("".join(lines[40:55]))
+    assert list(matching("ab " * 9, "xy z" * 9)) == []
+
+
+def test_subtopics_and_queries_without_documents_stay_and_kinds_come_back():
+    old, new = table(fixed(500)), table(fixed(1000))
+    qrels = pl.DataFrame(
+        {"qid": ["q", "q", "r"], "subtopic": [1, 2, 0], "doc_id": ["s-0", "s-500", None], "relevance": [1, 2, None]}
+    )
+    moved = ir.relabel(qrels, old, new)
+    assert moved.qrels.rows() == [("q", 1, "s-0", 1), ("q", 2, "s-0", 2), ("r", 0, None, None)]
+    assert moved.changes.columns[:4] == ["qid", "subtopic", "doc_id", "relevance"]
+    plans = ir.relabel(qrels.lazy(), old.lazy(), new.lazy())
+    assert all(isinstance(plan, pl.LazyFrame) for plan in plans)
+    assert plans.qrels.collect().equals(moved.qrels)
+    assert plans.changes.collect().equals(moved.changes)
+    frames = ir.relabel(qrels.drop_nulls().to_pandas(), old.to_pandas(), new.to_pandas())
+    assert all(isinstance(frame, pd.DataFrame) for frame in frames)
+    assert frames.changes["new"].map(list).to_list() == [["s-0"], ["s-0"]]
+
+
+@pytest.mark.parametrize(
+    ("qrels", "old", "new", "problem"),
+    [
+        ({"q": {"x": 1}}, table(fixed(500)), table(fixed(300)), "qrels has 1 row whose document is none of old_chunks"),
+        ({"q": {7: 1}}, table(fixed(500)), table(fixed(300)), "ids must have one type on both sides"),
+        ({"q": {"s-0": 1}}, table(fixed(500)), table([("a", "u", 0, 9)]), "old_chunks and new_chunks share no source"),
+        ({"q": {"s-0": 1}}, table(fixed(500)), table(fixed(300) * 2), "new_chunks has .* is of several chunks"),
+        ({"q": {"s-0": 1}}, table([("s-0", "s", 5, 5)]), table(fixed(300)), "old_chunks has 1 row whose 'end' is not"),
+        (pl.DataFrame({"query_id": ["q"], "preferred": ["a"], "other": ["b"]}), table([]), table([]), "preferences"),
+    ],
+)
+def test_what_cannot_be_moved_is_refused(qrels, old, new, problem):
+    with pytest.raises(ir.IRError, match=problem):
+        ir.relabel(qrels, old, new)
+    with pytest.raises(ir.IRError, match="min_overlap must be above 0"):
+        ir.relabel(qrels, old, new, min_overlap=0)
+
+
+def test_the_shell_moves_the_labels_of_files(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "old.qrels").write_text("q 0 1 1\nq 0 2 2\n", "utf-8")
+    (tmp_path / "old.csv").write_text("chunk_id,source,start,end\n1,s,0,500\n2,s,500,1000\n", "utf-8")
+    (tmp_path / "new.jsonl").write_text('{"id": "x", "source": "s", "start": 0, "end": 1000}\n', "utf-8")
+    call = ["relabel", "old.qrels", "old.csv", "new.jsonl"]
+    assert main([*call, "new.qrels", "--changes", "changes.csv"]) == 0
+    assert capsys.readouterr().out == "change\tlabels\treview\nmerged\t2\t0\n"
+    assert (tmp_path / "new.qrels").read_text("utf-8") == "q 0 x 2\n"
+    assert (tmp_path / "changes.csv").read_text("utf-8").splitlines()[2] == "q,2,2,merged,x,1.0,1.0,false"
+    assert main([*call, "-"]) == 0
+    assert capsys.readouterr().out == "q 0 x 2\n"
+    (tmp_path / "old.csv").write_text("chunk_id,source,start,end\n1,s,0,500\n", "utf-8")
+    assert main([*call, "-"]) == 2
+    assert "old.qrels has 1 row whose document is none of old_chunks" in capsys.readouterr().err
