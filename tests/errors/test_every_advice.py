@@ -1084,6 +1084,11 @@ def of_spans(right: Any, kind: Any = POLARS, gold: Any = None, **chunks: Any) ->
 NEW_CHUNKS = POLARS({"doc_id": ["c"], "source": ["s"], "start": [0], "end": [19]})
 
 
+def changes_of(qrels: Any) -> Any:
+    """What became of labels."""
+    return quietly(ir.relabel, qrels=qrels, old_chunks=POLARS(CHUNKS), new_chunks=NEW_CHUNKS).changes
+
+
 def of_labels(right: Any, qrels: dict[str, Any], chunks: Any = {}) -> Case:  # noqa: B006  # not changed
     """A case of labels that are moved, and the ids of the new chunks that have them in the end."""
     ids = qrels["q"]
@@ -1134,18 +1139,10 @@ CASES |= {
     "labels of chunks that are gone": of_labels(["c"], {"q": ["a", "z"]}),
     "labels of numbers": of_labels(["c"], {"q": [7, 8]}, {"doc_id": ["7", "8"]}),
     "labels that need a person": Case(
-        lambda qrels, old: ir.relabel(qrels, old, NEW_CHUNKS),
-        {"qrels": POLARS({"query_id": ["q"], "doc_id": ["b"], "relevance": [1]}), "old": POLARS(CHUNKS)},
-        ["b"],
-        lambda code, **tables: eval(
-            code,
-            {
-                "pl": pl,
-                "changes": quietly(
-                    ir.relabel, new_chunks=NEW_CHUNKS, qrels=tables["qrels"], old_chunks=tables["old"]
-                ).changes,
-            },
-        )["doc_id"].to_list(),
+        lambda qrels: ir.relabel(qrels, POLARS(CHUNKS), NEW_CHUNKS),
+        {"qrels": POLARS({"query_id": ["q"], "doc_id": ["b"], "relevance": [1]})},
+        "b",
+        lambda code, qrels: eval(code, {"pl": pl, "changes": changes_of(qrels)})["doc_id"].item(),
     ),
     "documents of which the run has chunks": Case(
         rr, {"run": POLARS({**ranked(), "doc_id": ["x::1", "a::2", "b::1"]}), "qrels": QRELS}, 0.75
