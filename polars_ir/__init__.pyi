@@ -52,7 +52,9 @@ from polars_ir.namespace import of as of
 from polars_ir.per_query import *
 from polars_ir.reports import report as report, side_by_side as side_by_side
 from polars_ir.runs import *
+from polars_ir.runs.agreement import agreement as agreement
 from polars_ir.runs.judgments import judgments as judgments
+from polars_ir.runs.merge_judgments import merge_judgments as merge_judgments
 from polars_ir.runs.stages import stages as stages
 from polars_ir.tables import table as table
 from polars_ir.trec_eval.results import read_trec_eval as read_trec_eval, write_trec_eval as write_trec_eval

@@ -68,6 +68,7 @@ def public(module: Any) -> dict[str, Any]:
 
 #: Words that are searched for, by the function that they lead to.
 SEARCHED = {
+    "agreement": ("Cohen's kappa", "Krippendorff's alpha", "LLM as a judge", "inter-annotator agreement"),
     "compare": ("significance", "t-test", "p-value", "confidence interval", "effect size"),
     "evaluate": ("metrics", "evaluation"),
     "gate": ("continuous integration", "regression test", "non-inferiority"),
@@ -95,6 +96,7 @@ def pages() -> dict[str, tuple[str, str, dict[str, Any]]]:
     def take(names: Iterable[str]) -> dict[str, Any]:
         return {name: rest.pop(name) for name in names if name in rest}
 
+    of_judges = ("judgments", "agreement", "merge_judgments")
     words = ("measure", "catalog", "parse", "CATALOG", *EXPRESSIONS, "relevant", "gain", "hits", "n_relevant", "top")
     return {
         "runs": (
@@ -130,9 +132,7 @@ def pages() -> dict[str, tuple[str, str, dict[str, Any]]]:
         "data": (
             "Data and judgments",
             "Test collections, runs and judgments from lists, judgments of several judges, and splits of logs.",
-            take(
-                ["datasets", "from_lists", "read_log", "qrels_from_spans", "relabel", "judgments", "overlap", "split"]
-            ),
+            take([*of_judges, "datasets", "from_lists", "read_log", "qrels_from_spans", "relabel", "overlap", "split"]),
         ),
         "errors": ("Errors", "The base of all errors, and the class of all warnings.", take(["IRError", "IRWarning"])),
         "other": ("Other names", "Modules, typed access to `.ir`, and two rankings side by side.", rest),

@@ -72,6 +72,8 @@ INTENTS = {
     "to_latex to_html to_excel to_markdown latex": "table report",
     "ttest t_test wilcoxon significance significant p_value pvalue anova bootstrap": "compare",
     "kendall kendalltau tau spearman pearson correlation corr": "rank_correlation",
+    "cohen_kappa cohen_kappa_score kappa fleiss_kappa krippendorff krippendorff_alpha interrater": "agreement",
+    "jury majority_vote dawid_skene": "merge_judgments",
     "describe summary stats ci confidence_interval": "summarize",
     "leaderboard": "table ranks",
     "average avg aggregate agg": "mean summarize",

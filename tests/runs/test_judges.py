@@ -40,7 +40,13 @@ def each_alone(run, qrels, measures, **options):
 @pytest.mark.filterwarnings("ignore::polars_ir.IRWarning")
 @pytest.mark.parametrize(
     "options",
-    [{}, {"missing": "skip"}, {"judged_only": True}, {"ties": "input"}, {"ties": "best"}, {"provenance": True}],
+    [
+        {"provenance": True},
+        *(
+            pytest.param(options, marks=pytest.mark.whole("every option"))
+            for options in ({}, {"missing": "skip"}, {"judged_only": True}, {"ties": "input"}, {"ties": "best"})
+        ),
+    ],
     ids=str,
 )
 def test_figures_by_judge_are_those_of_a_call_per_judge(options):
@@ -98,3 +104,218 @@ def test_functions_of_per_query_frames_know_the_judge_and_other_functions_of_run
 def test_judges_that_can_not_be_are_refused(qrels, message):
     with pytest.raises(ir.IRError, match=message):
         ir.evaluate(RUN, qrels, ["AP"], by="judge")
+
+
+#: Grades of 12 units by four coders, `.` where one lacks; Krippendorff 2011.
+FOUR = {"a": "123321412...", "b": "1233224125.3", "c": ".3332342251.", "d": "12332441251."}
+
+
+def judged(grades, query=lambda _: "q"):
+    """Judgments of texts of grades, a character for each document."""
+    rows = [
+        (judge, query(place), f"d{place:04}", int(grade))
+        for judge, text in grades.items()
+        for place, grade in enumerate(text)
+        if grade != "."
+    ]
+    return pl.DataFrame(rows, schema=["judge", "query_id", "doc_id", "relevance"], orient="row")
+
+
+def crossed(table):
+    """Judgments of two judges with the counts of a table."""
+    pairs = [(i, j) for i, row in enumerate(table) for j, n in enumerate(row) for _ in range(n)]
+    return judged({"a": "".join(str(i) for i, _ in pairs), "b": "".join(str(j) for _, j in pairs)})
+
+
+def agreed(qrels, judge="a", **options):
+    """Coefficients of one pair, or of all judges, by name."""
+    rows = ir.agreement(qrels, resamples=2, **options).filter(pl.col("judge").eq_missing(judge))
+    return dict(rows.select("coefficient", "value").rows())
+
+
+def test_coefficients_of_published_tables():
+    pytest.importorskip("scipy")
+    fleiss = agreed(crossed([[106, 10, 4], [22, 28, 10], [2, 12, 6]]))
+    assert fleiss["kappa"] == pytest.approx(3 / 7, abs=1e-12)
+    assert fleiss["kappa linear"] == pytest.approx(32 / 65, abs=1e-12)
+    assert fleiss["kappa quadratic"] == pytest.approx(17 / 30, abs=1e-12)
+    for table, wanted in {
+        ((20, 5), (10, 15)): {"kappa": 0.4, "ac1": 0.405941},
+        ((40, 9), (6, 45)): {"raw": 0.85, "kappa": 0.699519, "ac1": 0.700748},
+        ((80, 10), (5, 5)): {"raw": 0.85, "kappa": 0.318182, "ac1": 0.808},
+    }.items():
+        found = agreed(crossed(table))
+        assert {name: round(found[name], 6) for name in wanted} == wanted
+    assert agreed(judged({"a": "0100000010", "b": "1110010000"}))["alpha nominal"] == pytest.approx(0.095238, abs=5e-7)
+    found = agreed(judged({"a": "001132224330", "b": "101112224333"}))
+    assert found["alpha nominal"] == pytest.approx(0.691964, abs=5e-7)
+    # Grades weigh by their values, also where one between them occurs nowhere.
+    found = agreed(judged({"a": "0011330131", "b": "0113310133"}))
+    assert found["kappa linear"] == pytest.approx(0.461538, abs=5e-7)
+    assert found["kappa quadratic"] == pytest.approx(0.557823, abs=5e-7)
+
+
+def test_alpha_of_several_judges_allows_for_documents_that_some_lack():
+    pytest.importorskip("scipy")
+    found = agreed(judged(FOUR), judge=None)
+    wanted = {"alpha nominal": 0.743421, "alpha ordinal": 0.815388, "alpha interval": 0.849107}
+    assert {name: round(value, 6) for name, value in found.items()} == wanted
+
+
+def test_agreement_is_the_same_of_plans_orders_pandas_and_values_of_a_key():
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("scipy")
+    qrels = judged(FOUR, query=lambda place: f"q{place % 3}").with_columns(year=2019)
+    expected = ir.agreement(qrels, rel=2, resamples=50)
+    turned = qrels.sample(fraction=1, shuffle=True, seed=3)
+    assert_frame_equal(ir.agreement(turned.lazy(), rel=2, resamples=50).collect(), expected, check_exact=True)
+    of_pandas = ir.agreement(turned.to_pandas(), rel=2, resamples=50)
+    assert isinstance(of_pandas, pandas.DataFrame)
+    assert_frame_equal(pl.from_pandas(of_pandas), expected, check_exact=True)
+    later = qrels.with_columns(year=2020, relevance=pl.col("relevance") % 2)
+    both = ir.agreement(pl.concat([later, qrels]), rel=2, resamples=50, by="year")
+    assert_frame_equal(both.filter(year=2019).drop("year"), expected, check_exact=True)
+    assert both["year"].unique().to_list() == [2019, 2020]
+    renamed = qrels.rename({"judge": "annotator"}).with_columns(pl.col("relevance").cast(pl.Float64))
+    assert_frame_equal(ir.agreement(renamed, judges="annotator", rel=2, resamples=50), expected, check_exact=True)
+
+
+@pytest.mark.whole("imports scikit-learn")
+def test_kappa_is_scikit_learns_of_random_grades():
+    metrics = pytest.importorskip("sklearn.metrics")
+    a, b = ("".join(str(DRAW.choice([0, 0, 1, 3])) for _ in range(200)) for _ in "ab")
+    found = agreed(judged({"a": a, "b": b}))
+    for name, weights in (("kappa", None), ("kappa linear", "linear"), ("kappa quadratic", "quadratic")):
+        wanted = metrics.cohen_kappa_score([*map(int, a)], [*map(int, b)], labels=range(4), weights=weights)
+        assert found[name] == pytest.approx(wanted, abs=1e-12)
+
+
+def test_sensitivity_and_specificity_are_of_the_other_judge_whichever_that_is():
+    pytest.importorskip("scipy")
+    rows = ir.agreement(judged({"a": "2220", "b": "2010"}), rel=2, resamples=2)
+    found = {row[:3]: row[3] for row in rows.select("judge", "other", "coefficient", "value").iter_rows()}
+    assert found["a", "b", "sensitivity"] == pytest.approx(1 / 3)
+    assert found["a", "b", "specificity"] == 1
+    assert found["b", "a", "sensitivity"] == 1
+    assert found["b", "a", "specificity"] == pytest.approx(1 / 3)
+    assert found["a", "b", "kappa(rel=2)"] == pytest.approx(agreed(judged({"a": "1110", "b": "1000"}))["kappa"])
+
+
+def test_documents_that_one_judge_lacks_and_unlike_grades_are_told():
+    pytest.importorskip("scipy")
+    qrels = judged({"a": "0123.3", "b": "0101100"}).with_columns(
+        relevance=pl.when((pl.col("judge") == "b") & (pl.col("doc_id") == "d0005")).then(-1).otherwise("relevance")
+    )
+    first = ir.agreement(qrels, resamples=2).row(0, named=True)
+    assert (first["n_documents"], first["n_queries"], first["low"]) == (4, 1, None)
+    assert first["note"] == (
+        "left out, as only 'a' judged them: 1 document; left out, as only 'b' judged them: 2 documents; "
+        "unlike sets of grades: 'a' 0 1 2 3, 'b' 0 1; grades below 0 count as not judged: 1; one query has no interval"
+    )
+    constant = ir.agreement(judged({"a": "0000", "b": "0000"}), rel=2, resamples=2)
+    notes = dict(constant.select("coefficient", "note").rows())
+    assert constant.filter(pl.col("value").is_null()).height == 10
+    assert notes["kappa"] == "undefined, as all grades are one"
+    assert notes["sensitivity"] == "undefined, as 'b' gives no such grade"
+    three = pl.concat([judged({"a": "0123", "b": "0101"}), judged({"c": "00"}, query=lambda _: "other")])
+    of_none = ir.agreement(three, resamples=2).filter(other="c").row(0, named=True)
+    assert (of_none["value"], of_none["n_documents"]) == (None, 0)
+    assert of_none["note"].startswith("no document in common; ")
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        (lambda q: pl.concat([q, q.head(1)]), {}, r"2 rows that repeat the ids of another \(query_id, doc_id, judge\)"),
+        (lambda q: q.with_columns(judge=pl.col("judge").shift()), {}, "1 row whose 'judge' is null"),
+        (lambda q: q.with_columns(relevance=float("nan")), {}, "rows whose 'relevance' is null, NaN or infinite"),
+        (lambda q: q.filter(judge="a"), {}, "are of one judge, 'judge' 'a'"),
+        (lambda q: q.clear(), {}, "have no judgments"),
+        (
+            lambda q: q.with_columns(pl.concat_str("judge", "doc_id").alias("doc_id")),
+            {},
+            r"without a document of a query in common[\s\S]*ad0000[\s\S]*bd0000",
+        ),
+        (lambda q: q, {"judges": "juge"}, "have no 'juge' column.*Did you mean 'judge'"),
+        (lambda q: q, {"by": "yaer"}, "have no column 'yaer', which by names"),
+        (lambda q: q.with_columns(note=1), {"by": "note"}, "which has another meaning here. Rename it"),
+        (lambda q: q, {"rel": "2"}, "rel must be a number, or None"),
+    ],
+)
+def test_judgments_without_an_agreement_are_refused(change, options, message, lazy):
+    pytest.importorskip("scipy")
+    qrels = change(judged({"a": "0123", "b": "0101"}))
+    with pytest.raises(ir.IRError, match=message):
+        ir.agreement(qrels.lazy() if lazy else qrels, **options)
+
+
+#: Grades of documents by three judges; d was judged by none.
+JURY = pl.DataFrame(
+    [
+        ("q", document, judge, grade)
+        for document, grades in {"a": (0, 1, 3), "b": (None, 1, 2), "c": (3, 0, 0), "d": (-1,), "e": (-1, 2)}.items()
+        for judge, grade in zip(("people", "m", "n"), grades, strict=False)
+        if grade is not None
+    ],
+    schema=["qid", "docno", "judge", "rel"],
+    orient="row",
+)
+
+
+@pytest.mark.filterwarnings("ignore:qrels have judges of unlike grades")
+@pytest.mark.parametrize(
+    ("how", "wanted"),
+    [
+        ("median", [1, 1, 0, 2]),
+        ("majority", [1, 1, 0, 2]),
+        ("mean", [4 / 3, 1.5, 1.0, 2.0]),
+        (["people", "m"], [0, 1, 3, 2]),
+        (["n", "people"], [3, 2, 0, None]),
+    ],
+    ids=str,
+)
+def test_judgments_of_several_judges_become_one(how, wanted):
+    merged = ir.merge_judgments(JURY, how)
+    there = [grade for grade in wanted if grade is not None]
+    assert merged["relevance"].to_list() == pytest.approx(there)
+    assert merged.schema["relevance"] == (pl.Float64 if how == "mean" else pl.Int64)
+    assert merged.columns[:4] == ["qid", "doc_id", "relevance", "n_judges"]
+    turned = JURY.sample(fraction=1, shuffle=True, seed=1)
+    lazily = ir.merge_judgments(turned.lazy(), how)
+    assert isinstance(lazily, pl.LazyFrame)
+    assert_frame_equal(lazily.collect(engine="streaming"), merged, check_exact=True)
+    # What comes out is judgments again.
+    assert ir.evaluate({"q": ["a", "b", "c"]}, merged, "nDCG").height == 1
+
+
+@pytest.mark.filterwarnings("ignore:qrels have judges of unlike grades")
+def test_a_majority_is_of_most_judges_and_holes_name_the_judge_that_fills_them():
+    votes = judged({"a": "02", "b": "02", "c": "31", "d": "32", "e": "01"})
+    assert ir.merge_judgments(votes, "majority")["relevance"].to_list() == [0, 2]
+    tied = judged({"a": "0", "b": "0", "c": "3", "d": "3", "e": "2"})
+    assert ir.merge_judgments(tied, "majority")["relevance"].to_list() == [2]
+    with pytest.warns(ir.IRWarning, match=r"judges of unlike grades, 'n' 0 2 3, 'm' 0 1 2; on another scale"):
+        merged = ir.merge_judgments(JURY, ["m", "n"])
+    assert merged.select("n_judges", "judge").rows() == [(2, "m"), (2, "m"), (2, "m"), (1, "m")]
+    filled = ir.merge_judgments(JURY.filter(pl.col("judge") != "n"), ["people", "m"])
+    assert filled["judge"].to_list() == ["people", "m", "people", "m"]
+
+
+@pytest.mark.parametrize(
+    ("change", "how", "message"),
+    [
+        (lambda q: q, ["poeple", "m"], "how lists 'poeple', who judged nothing"),
+        (lambda q: q, [3], "how lists 3, who judged nothing"),
+        (lambda q: pl.concat([q, q.head(1)]), "mean", "the ids of another|more than once by one judge"),
+        (lambda q: q.with_columns(judge=pl.col("judge").shift()), "mean", "whose 'judge' is null|judges that are null"),
+        (lambda q: q, "medain", "how must be one of 'median', .*or a list of judges.*Did you mean 'median'"),
+        (lambda q: q, [], "how must be one of 'median'"),
+        (lambda q: q.drop("judge"), "mean", "have no 'judge' column"),
+    ],
+)
+def test_judgments_that_can_not_be_merged_are_refused(change, how, message):
+    with pytest.raises(ir.IRError, match=message):
+        ir.merge_judgments(change(JURY), how)
+    with pytest.raises((ir.IRError, pl.exceptions.PolarsError), match=message):
+        ir.merge_judgments(change(JURY).lazy(), how).collect()

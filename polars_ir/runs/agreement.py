@@ -1,0 +1,308 @@
+"""`agreement`: how far judges agree on the grades of documents.
+
+Conventions: the judgments are reduced to counts of patterns, the grades that all judges give a document of a query, in
+one pass; everything else is made of these. Grades below 0 stand for documents that were not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, filterfalse
+from math import isnan
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from polars_ir.errors import SHOWN, ColumnError, DataError, OptionError, nearest, option, quoted
+from polars_ir.frames.advice import check_keys
+from polars_ir.frames.canonical_frame import CanonicalFrame
+from polars_ir.frames.kinds import collected, give_back
+from polars_ir.frames.rules import check_duplicates, check_values, nothing_judged
+from polars_ir.frames.table import qrels_table
+from polars_ir.frames.table_types import FrameT, Table
+from polars_ir.language.options import any_number, check, column, keys_named, or_none, public, whole
+
+if TYPE_CHECKING:
+    from polars_ir.statistics.agreement import Coefficient, Estimate, Pairs
+
+#: Maximum number of judges, each of whom is compared with each other.
+MOST_JUDGES, MOST_RESAMPLES = 200, 1_000_000
+
+#: Number of grades that a note lists.
+LISTED = 8
+
+#: Columns of the result, beside its keys.
+SCHEMA = {
+    "judge": pl.String,
+    "other": pl.String,
+    "coefficient": pl.String,
+    **dict.fromkeys(["value", "low", "high", "mean_by_query"], pl.Float64),
+    **dict.fromkeys(["n_documents", "n_queries"], pl.UInt32),
+    "note": pl.String,
+}
+
+#: Columns of documents and patterns: the numbers of rows, documents and judges, and whether a row is invalid.
+ROWS, COUNT, JUDGES, ODD = "polars_ir: rows", "polars_ir: documents", "polars_ir: judges", "polars_ir: odd"
+
+
+class Asked(NamedTuple):
+    """A row of the result to be: the judges, a coefficient of their pairs of grades, and notes.
+
+    `pairs` is None for judges without a document in common.
+    """
+
+    judge: str | None
+    other: str | None
+    name: str
+    coefficient: Coefficient
+    pairs: Pairs | None
+    n_documents: int
+    notes: Sequence[str]
+
+    def figures(self, found: Estimate | None, resamples: int) -> tuple[Any, ...]:
+        """The row, from what was found."""
+        ids = self.judge, self.other, self.name
+        if found is None or self.pairs is None:
+            return *ids, None, None, None, None, self.n_documents, 0, "; ".join(self.notes)
+        n_queries, notes = len(self.pairs.counts), [*self.notes]
+        if isnan(found.value):
+            is_share = self.name in ("sensitivity", "specificity")
+            notes.append(f"undefined, as {f'{self.judge!r} gives no such grade' if is_share else 'all grades are one'}")
+        elif n_queries == 1:
+            notes.append("one query has no interval")
+        elif found.left_out:
+            notes.append(f"draws without a value, left out: {found.left_out:,} of {resamples:,}")
+        if 0 < found.n_with_own < n_queries:
+            notes.append(f"mean_by_query is of {found.n_with_own:,}, those with a value of their own")
+        figures = found.value, found.low, found.high, found.mean_by_query
+        return *ids, *figures, self.n_documents, n_queries, "; ".join(notes) or None
+
+
+@public()
+def agreement(
+    qrels: Table[FrameT],
+    *,
+    judges: str = "judge",
+    rel: float | None = None,
+    by: str | Sequence[str] | None = None,
+    resamples: int = 2_000,
+    seed: int = 0,
+) -> FrameT:
+    """Agreement of judges on the documents that they share, with intervals over queries.
+
+    Of p_ij, the share of documents with grades i and j, their margins a_i and b_j, and N grades given, n_i of grade i:
+
+    - `raw`: sum(p_ii); `kappa`, `kappa linear`, `kappa quadratic` (Cohen): 1 - sum(d p_ij) / sum(d a_i b_j), d being
+      [i != j], |i - j| or (i - j)^2, of the grades themselves;
+    - `alpha nominal`, `alpha ordinal`, `alpha interval` (Krippendorff): 1 - (N-1) sum(d o_ij) / sum(d n_i n_j), o_ij
+      being the coincidences; d ordinal: (n_i / 2 + ... + n_j / 2)^2;
+    - `ac1` (Gwet): (raw - e) / (1 - e), e = sum(s_i (1 - s_i)) / (q - 1), s_i the share of one of q grades;
+    - with `rel`, of grades cut there: `kappa(rel=2)`, and the `sensitivity` and `specificity` of `other`: the share of
+      the documents relevant, or not relevant, by `judge` that are so by `other`; both judges take both places.
+
+    Agreement tells little about the order of systems; `rank_correlation` of figures by each judge (`by="judge"` of
+    `evaluate`) does.
+
+    Parameters
+    ----------
+    qrels
+        The judgments of all judges, in any form that `evaluate` takes. Grades below 0 count as not judged.
+    judges
+        The column of judges.
+    rel
+        The lowest relevant grade, where grades are also to be cut in two.
+    by
+        Columns of the judgments, such as 'year': rows for each of their values, by its judgments alone.
+    resamples
+        How often queries are drawn with replacement for the intervals, those of 95 % between percentiles.
+    seed
+        The seed of the random numbers. The same call gives the same figures.
+
+    Returns
+    -------
+    The kind of the judgments
+        The keys of `by`; `judge`, `other` (String; of three judges or more also rows of all together, where both are
+        null), `coefficient` (String), `value` (of all documents together), `low`, `high`, `mean_by_query` (the mean of
+        the queries' own, mostly lower), Float64; `n_documents`, `n_queries` (UInt32: documents that both judged, of all
+        judges those that two or more did), `note` (String: documents that one of both lacks, unlike sets of grades,
+        why a figure is null).
+
+    Raises
+    ------
+    IRError
+        For a document judged twice by one judge, null judges, one judge, or judges without a document in common.
+
+    References
+    ----------
+    Cohen 1968, https://doi.org/10.1037/h0026256; Krippendorff 2011, https://repository.upenn.edu/asc_papers/43; Gwet
+    2008, https://doi.org/10.1348/000711006X126600
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> grades = {"people": [1, 0, 2, 0], "model": [1, 1, 2, 0]}
+    >>> qrels = pl.concat(
+    ...     pl.DataFrame({"query_id": ["q1", "q1", "q2", "q2"], "doc_id": ["a", "b", "a", "c"]}).with_columns(
+    ...         judge=pl.lit(judge), relevance=pl.Series(given)
+    ...     )
+    ...     for judge, given in grades.items()
+    ... )
+    >>> ir.agreement(qrels).select("coefficient", pl.col("value", "mean_by_query").round(3)).rows()[:3]
+    [('raw', 0.75, 0.75), ('kappa', 0.636, 0.5), ('kappa linear', 0.714, 0.5)]
+    """
+    from polars_ir.statistics.agreement import estimates
+    from polars_ir.statistics.randomisation import Draws
+
+    check("judges", judges, column("the qrels"))
+    check("rel", rel, or_none(any_number(), "for whole grades"))
+    draws = Draws(check("resamples", resamples, whole(1, MOST_RESAMPLES)), check("seed", seed, whole(0)))
+    keys = keys_named(by, "the qrels")
+    table = qrels_table(qrels, per=judges, by=keys)
+    if missing := list(filterfalse(table.by.__contains__, keys)):
+        says = f"have no column {missing[0]!r}, which {option('by')} names; they have {quoted(table.columns)}."
+        raise ColumnError(says, about="qrels", near=nearest(missing[0], table.columns))
+    check_keys("qrels", list(filter(SCHEMA.__contains__, keys)), {}, table.dtypes, tuple(SCHEMA))
+    names = _judges(table)
+    patterns = _patterns(table, names)
+    parts = patterns.partition_by(keys, as_dict=True) if keys else {(): patterns}
+    asked = [(part, row) for part, rows in sorted(parts.items()) for row in _asked(rows, names, rel)]
+    if not any(row.pairs for _, row in asked):
+        raise _nothing_shared(table)
+    of_pairs = [(row.pairs, row.coefficient) for _, row in asked if row.pairs]
+    found = iter(estimates(of_pairs, draws))
+    rows = [(*part, *row.figures(next(found) if row.pairs else None, draws.resamples)) for part, row in asked]
+    schema = {name: table.dtypes[name] for name in keys} | SCHEMA
+    return give_back(pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None).lazy(), qrels)
+
+
+def _judges(table: CanonicalFrame) -> list[Any]:
+    """The judges, in order; an error for one alone, and for more than are compared."""
+    (judge,) = table.per
+    found = collected(table.select(judge).unique(), "streaming").to_series().drop_nulls().sort().to_list()
+    if not found:
+        raise DataError("have no judgments.", about="qrels")
+    if len(found) == 1:
+        raise DataError(f"are of one judge, {judge!r} {found[0]!r}; agreement is of two or more.", about="qrels")
+    if len(found) > MOST_JUDGES:
+        says = f"names {judge!r}, which has {len(found):,} values; each is compared with each, up to {MOST_JUDGES}."
+        raise OptionError(says, about="judges")
+    return found
+
+
+def _grade(place: int) -> str:
+    """The column of patterns with the grades of a judge."""
+    return f"polars_ir: grade {place}"
+
+
+def _patterns(table: CanonicalFrame, judges: Sequence[Any]) -> pl.DataFrame:
+    """A row per query and pattern of grades, with the number of its documents."""
+    (judge,) = table.per
+    grades = [_grade(place) for place in range(len(judges))]
+    rows = table.select(*table.document, judge, "relevance").filter(~nothing_judged())
+    of_judges = (
+        pl.when(pl.col(judge) == value).then("relevance").max().alias(name)
+        for name, value in zip(grades, judges, strict=True)
+    )
+    documents = rows.group_by(table.document).agg(pl.len().alias(ROWS), *of_judges)
+    n_judged = pl.sum_horizontal(pl.col(grades).is_not_null())
+    invalid = pl.any_horizontal(pl.col(table.document).is_null(), ~pl.col(grades).is_finite().fill_null(True))
+    odd = (pl.col(ROWS) != n_judged) | invalid
+    counts = documents.group_by(*table.keys, *grades).agg(pl.len().alias(COUNT), odd.any().alias(ODD))
+    patterns = collected(counts, "streaming")
+    if patterns[ODD].any():
+        wrong = documents.filter(odd).select(table.document)
+        found = collected(rows.join(wrong, on=table.document, how="semi", nulls_equal=True), "streaming")
+        check_values("qrels", found, table.names)
+        check_duplicates("qrels", found, [*table.document, judge], table.names)
+    return patterns.with_columns(pl.col("query_id").rank("dense"))
+
+
+def _asked(patterns: pl.DataFrame, judges: Sequence[Any], rel: float | None) -> Iterator[Asked]:
+    """Rows of the result for some patterns: those of pairs of judges, and of all together."""
+    grades = {_grade(place): str(judge) for place, judge in enumerate(judges)}
+    below = {name: patterns[COUNT].filter(patterns[name] < 0).sum() for name in grades}
+    patterns = patterns.with_columns(pl.when(pl.col(name) >= 0).then(name).alias(name) for name in grades)
+    given = {name: patterns[name].unique().drop_nulls().sort().to_list() for name in grades}
+    several, shared = [name for name in grades if given[name]], []
+    for pair in combinations(several, 2):
+        both = patterns.drop_nulls(pair)
+        columns = "query_id", pl.col(pair[0]).alias("one"), pl.col(pair[1]).alias("two")
+        shared.append(both.select(*columns, COUNT, pl.sum_horizontal(pl.col(several).is_not_null()).alias(JUDGES)))
+        notes = [note for note in (*_alone(patterns, pair, grades), _unlike(pair, given, grades)) if note]
+        if n_below := sum(below[name] for name in pair):
+            notes.append(f"grades below 0 count as not judged: {n_below:,}")
+        yield from _of_pair(shared[-1], (grades[pair[0]], grades[pair[1]]), rel, notes)
+    if len(several) > 2:
+        n_documents = patterns.filter(pl.sum_horizontal(pl.col(several).is_not_null()) > 1)[COUNT]
+        yield from _of_all(pl.concat(shared), int(n_documents.sum()))
+
+
+def _of_pair(rows: pl.DataFrame, judges: tuple[str, str], rel: float | None, notes: Sequence[str]) -> Iterator[Asked]:
+    """Rows of two judges."""
+    from polars_ir.statistics import agreement as of_pairs
+
+    pairs, n = (_pairs(rows, pl.col(COUNT)), int(rows[COUNT].sum())) if rows.height else (None, 0)
+    notes = notes if rows.height else ["no document in common", *notes]
+    for name, coefficient in of_pairs.OF_TWO.items():
+        yield Asked(*judges, name, coefficient, pairs, n, notes)
+    if rel is None:
+        return
+    cut = pairs and pairs.cut(rel)
+    yield Asked(*judges, f"kappa(rel={rel:g})", of_pairs.OF_TWO["kappa"], cut, n, notes)
+    for truth, other, of_truth in ((*judges, cut), (*judges[::-1], cut and cut.turned())):
+        yield Asked(truth, other, "sensitivity", of_pairs.sensitivity, of_truth, n, notes)
+        yield Asked(truth, other, "specificity", of_pairs.specificity, of_truth, n, notes)
+
+
+def _of_all(rows: pl.DataFrame, n_documents: int) -> Iterator[Asked]:
+    """Rows of three judges or more together, by the coincidences of their pairs."""
+    from polars_ir.statistics.agreement import OF_ALL
+
+    by = ["query_id", "one", "two", JUDGES]
+    # In a fixed order, so that fractions are added up to the same bits.
+    counts = rows.group_by(by).agg(pl.col(COUNT).sum()).sort(by)
+    pairs = _pairs(counts, pl.col(COUNT) / (pl.col(JUDGES) - 1)) if counts.height else None
+    for name, coefficient in OF_ALL.items():
+        yield Asked(None, None, name, coefficient, pairs, n_documents, ())
+
+
+def _pairs(rows: pl.DataFrame, count: pl.Expr) -> Pairs:
+    """Counts of the pairs of grades in two columns."""
+    from polars_ir.statistics.agreement import Pairs
+
+    columns = rows.select(pl.col("query_id", "one", "two"), count.alias("count")).cast(pl.Float64)
+    return Pairs.of(*(column.to_numpy() for column in columns))
+
+
+def _alone(patterns: pl.DataFrame, pair: tuple[str, str], judges: Mapping[str, str]) -> Iterator[str]:
+    """Notes on documents that only one of two judges judged."""
+    for name, other in (pair, pair[::-1]):
+        n = patterns[COUNT].filter(patterns[name].is_not_null() & patterns[other].is_null()).sum()
+        if n:
+            yield f"left out, as only {judges[name]!r} judged them: {n:,} {'document' if n == 1 else 'documents'}"
+
+
+def _unlike(pair: tuple[str, str], given: Mapping[str, Sequence[float]], judges: Mapping[str, str]) -> str | None:
+    """The note on unlike sets of grades."""
+    if given[pair[0]] == given[pair[1]]:
+        return None
+    sets = (f"{judges[name]!r} {listed(given[name])}" for name in pair)
+    return f"unlike sets of grades: {', '.join(sets)}"
+
+
+def listed(grades: Sequence[float]) -> str:
+    """Some grades, in short."""
+    more = " ..." if len(grades) > LISTED else ""
+    return " ".join(f"{grade:g}" for grade in grades[:LISTED]) + more
+
+
+def _nothing_shared(table: CanonicalFrame) -> DataError:
+    """The error for judges without a document in common, with the first documents of each."""
+    (judge,) = table.per
+    rows = collected(table.select(judge, *table.document).drop_nulls().unique(), "streaming").sort(
+        judge, *table.document
+    )
+    shown = rows.group_by(judge, maintain_order=True).head(2).head(2 * SHOWN)
+    says = "have judges without a document of a query in common."
+    fix = "Look whether the ids of the judges' tables are spelt alike"
+    return DataError(says, about="qrels", fix=fix, examples=shown.rename(dict(table.names), strict=False))

@@ -1,0 +1,146 @@
+"""`merge_judgments`: one grade for each document, of the grades of several judges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import filterfalse
+from typing import Any, Literal, get_args
+
+import polars as pl
+
+from polars_ir.engine.run_and_qrels import search_duplicates
+from polars_ir.errors import OptionError, nearest, quoted, warn
+from polars_ir.frames.canonical_frame import CanonicalFrame
+from polars_ir.frames.rules import guard, nothing_judged
+from polars_ir.frames.table import qrels_table
+from polars_ir.frames.table_types import FrameT, Table
+from polars_ir.language.options import Value, check, column, each_once, public
+from polars_ir.runs.agreement import LISTED, listed
+
+#: The rules of juries.
+Jury = Literal["median", "majority", "mean"]
+
+#: The grade of a document by each of these; of floats in an order, so that they are added up to the same bits.
+_MEDIAN = pl.col("relevance").quantile(0.5, "lower")
+_MODE = pl.col("relevance").mode()
+MERGED = {
+    "median": _MEDIAN,
+    "majority": pl.when(_MODE.len() == 1).then(_MODE.first()).otherwise(_MEDIAN),
+    "mean": pl.col("relevance").sort().mean(),
+}
+
+#: Messages of plans.
+NULL_JUDGE = "the qrels have judges that are null; leave those rows out"
+TWICE = "the qrels give a document of a query more than once by one judge; keep the highest grade of each"
+
+#: Rules of how to merge grades.
+HOW: Value[Any] = Value(
+    f"one of {', '.join(map(repr, get_args(Jury)))}, or a list of judges, the most trusted first",
+    lambda how: how in get_args(Jury) if isinstance(how, str) else isinstance(how, (list, tuple)) and len(how) > 0,
+    choices=get_args(Jury),
+)
+
+
+@public()
+def merge_judgments(qrels: Table[FrameT], how: Jury | Sequence[Any], *, judges: str = "judge") -> FrameT:
+    """Judgments with one grade for each document, made of those of several judges.
+
+    A jury of models is not many judges: their errors correlate, so that it can be worse than its best member.
+    `agreement` with people tells.
+
+    Parameters
+    ----------
+    qrels
+        The judgments of all judges, in any form that `evaluate` takes. Grades below 0 count as not judged.
+    how
+        `"median"`: the median grade, of two the lower; `"majority"`: the grade that more judges give than any other,
+        else the median; `"mean"`: the mean grade; or a list of judges, as `["people", "model"]`: the grade of the first
+        of them that judged the document, so that a model fills the holes which people left. Others then do not count.
+    judges
+        The column of judges.
+
+    Returns
+    -------
+    The kind of the judgments (a LazyFrame for a LazyFrame, nothing collected)
+        The query column, `doc_id`, `relevance` (of the type it had; of `"mean"` Float64), `n_judges` (UInt32: the
+        judges that count who judged it) and, where judges are listed, the `judge` whose grade it is; sorted by query
+        and document.
+
+    Warns
+    -----
+    IRWarning
+        Of judgments in memory, for judges with other highest grades than others, as on another scale.
+
+    Raises
+    ------
+    IRError
+        For a document judged twice by one judge, null judges, and a listed judge that is not there.
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> qrels = pl.DataFrame(
+    ...     {"query_id": "q", "doc_id": ["a", "a", "b"], "relevance": [1, 0, 1], "judge": ["people", "model", "model"]}
+    ... )
+    >>> ir.merge_judgments(qrels, ["people", "model"]).rows()
+    [('q', 'a', 1, 2, 'people'), ('q', 'b', 1, 1, 'model')]
+    """
+    how = check("how", how, HOW)
+    table = qrels_table(qrels, per=check("judges", judges, column("the qrels")))
+    search_duplicates(table)
+    rows, grade, judge = table.guarded().all_columns(), pl.col("relevance"), pl.col(judges)
+    rows = rows if table.eager else guard(rows, judge.is_null() & ~nothing_judged(), NULL_JUDGE, key="query_id")
+    trusted = pl.Series(dtype=table.dtypes[judges]) if isinstance(how, str) else _listed(rows, table, each_once(how))
+    if not table.eager:
+        for each in trusted:
+            rows = guard(rows, ~(judge == each).any(), f"how lists {each!r}, who judged nothing")
+    rows = rows.filter(grade >= 0)
+    if isinstance(how, str):
+        dtype = pl.Float64() if how == "mean" else table.dtypes["relevance"]
+        figures = [MERGED[how].cast(dtype).alias("relevance")]
+    else:
+        rows = rows.filter(judge.is_in(trusted.implode()))
+        trust = judge.replace_strict(trusted, range(len(trusted)), return_dtype=pl.UInt32)
+        figures = [grade.min_by(trust), judge.min_by(trust).alias("judge")]
+    n_judges = {"n_judges": pl.len().cast(pl.UInt32)}
+    if table.eager:
+        _warn_of_scales(rows, judges)
+        merged = rows.group_by(table.document).agg(*figures, **n_judges)
+    else:
+        merged = rows.group_by(table.document).agg(*figures, **n_judges, twice=judge.is_duplicated().any())
+        merged = guard(merged, pl.col("twice"), TWICE, key="query_id")
+    merged = merged.select(*table.document, "relevance", "n_judges", *(["judge"] if len(figures) > 1 else []))
+    return table.give_back(merged.sort(table.document), qrels, "streaming")
+
+
+def _listed(rows: pl.LazyFrame, table: CanonicalFrame, trusted: list[Any]) -> pl.Series:
+    """The listed judges; an error for one that is not there, of a plan for one that can not be."""
+    (name,) = table.per
+    found = (
+        rows.select(name).unique().collect().to_series().sort() if table.eager else pl.Series(dtype=table.dtypes[name])
+    )
+    known = set(found)
+    is_there = known.__contains__ if table.eager else lambda judge: _fits(judge, found.dtype)
+    if missing := list(filterfalse(is_there, trusted)):
+        has = f"{name!r} has {quoted(map(str, found.head(LISTED)))}" if table.eager else f"{name!r} is {found.dtype}"
+        near = nearest(str(missing[0]), list(map(str, found)))
+        raise OptionError(f"lists {missing[0]!r}, who judged nothing; {has}.", about="how", near=near)
+    return pl.Series(trusted, dtype=found.dtype)
+
+
+def _fits(value: object, dtype: pl.DataType) -> bool:
+    """True for a value that a column of a type can have."""
+    try:
+        return pl.Series([value], dtype=dtype, strict=True).null_count() == 0
+    except (TypeError, pl.exceptions.PolarsError):
+        return False
+
+
+def _warn_of_scales(rows: pl.LazyFrame, judge: str) -> None:
+    """Warn of judges whose highest grades differ."""
+    sets = rows.group_by(judge).agg(pl.col("relevance").unique().sort()).sort(judge).collect(engine="streaming")
+    sets = sets.sort(pl.col("relevance").list.last(), descending=True, maintain_order=True)
+    among = sets.filter(pl.col("relevance").list.last().is_first_distinct()).head(2)
+    if among.height > 1:
+        shown = ", ".join(f"{name!r} {listed(grades)}" for name, grades in among.iter_rows())
+        warn(f"have judges of unlike grades, {shown}; on another scale a grade means something else.", about="qrels")

@@ -1,0 +1,204 @@
+"""Agreement of judges, from counts of the pairs of grades that they give to the same documents.
+
+Conventions: counts have a row per query and a column per pair of grades that occurs. A coefficient is a function of
+sums of such rows: of all queries, of one, or of a sample; so it takes an array of sums, and gives a value for each, NaN
+where it is undefined. The coincidences of several judges, by which Krippendorff counts, are pairs whose counts are
+divided by the number of judges of the document less one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polars_ir.statistics.randomisation import CELLS, Draws, Floats
+
+#: Level at which the ends of an interval leave out draws.
+ALPHA = 0.05
+
+
+class Pairs(NamedTuple):
+    """Counts of pairs of grades: a row of `counts` per query, a column per pair, which has its places in `grades`."""
+
+    counts: Floats
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+    grades: Floats
+
+    @classmethod
+    def of(cls, query: Floats, first: Floats, second: Floats, counts: Floats) -> Pairs:
+        """The pairs of long columns: numbers of queries, the grades of both judges, and counts."""
+        grades = np.unique(np.concatenate([first, second]))
+        at = [np.searchsorted(grades, each) for each in (first, second)]
+        cells, cell = np.unique(at[0] * len(grades) + at[1], return_inverse=True)
+        queries, row = np.unique(query, return_inverse=True)
+        table = np.zeros((len(queries), len(cells)))
+        np.add.at(table, (row, cell), counts)
+        return cls(table, cells // len(grades), cells % len(grades), grades)
+
+    def cut(self, rel: float) -> Pairs:
+        """The pairs of grades cut in two at `rel`."""
+        levels = (self.grades >= rel).astype(np.intp)
+        return self._replace(first=levels[self.first], second=levels[self.second], grades=np.array([0.0, 1.0]))
+
+    def turned(self) -> Pairs:
+        """The pairs with the judges exchanged."""
+        return self._replace(first=self.second, second=self.first)
+
+    def margins(self, sums: Floats) -> tuple[Floats, Floats]:
+        """Number of documents with each grade, by the one and by the other judge."""
+        of_grades = np.eye(len(self.grades))
+        return sums @ of_grades[self.first], sums @ of_grades[self.second]
+
+
+Coefficient = Callable[[Pairs, Floats], Floats]
+
+
+def nominal(grades: Floats) -> Floats:
+    """Distance 1 between unlike grades."""
+    return 1.0 - np.eye(len(grades))
+
+
+def linear(grades: Floats) -> Floats:
+    """Distance of grades."""
+    return np.abs(grades[:, np.newaxis] - grades)
+
+
+def quadratic(grades: Floats) -> Floats:
+    """Squared distance of grades."""
+    return linear(grades) ** 2
+
+
+def raw(pairs: Pairs, sums: Floats) -> Floats:
+    """Share of documents with the same grade."""
+    return _ratio(sums[:, pairs.first == pairs.second].sum(axis=1), sums.sum(axis=1))
+
+
+def kappa(distance: Callable[[Floats], Floats]) -> Coefficient:
+    """Cohen's kappa: 1 - sum(d p_ij) / sum(d a_i b_j), d the distance of two grades."""
+
+    def coefficient(pairs: Pairs, sums: Floats) -> Floats:
+        between = distance(pairs.grades)
+        a, b = pairs.margins(sums)
+        by_chance = ((a @ between) * b).sum(axis=1)
+        found: Floats = sums @ between[pairs.first, pairs.second] * sums.sum(axis=1)
+        return 1 - _ratio(found, by_chance)
+
+    return coefficient
+
+
+def alpha(distance: Callable[[Floats], Floats] | None) -> Coefficient:
+    """Krippendorff's alpha: 1 - (N - 1) sum(o_ij d) / sum(n_i n_j d); None is the ordinal distance of sums' own."""
+
+    def coefficient(pairs: Pairs, sums: Floats) -> Floats:
+        n = np.add(*pairs.margins(sums))
+        total = n.sum(axis=1)
+        if distance is None:
+            # The ordinal distance of two grades is that of their mean ranks, squared.
+            place = n.cumsum(axis=1) - n / 2 - total[:, np.newaxis] / 2
+            found = (sums * (place[:, pairs.first] - place[:, pairs.second]) ** 2).sum(axis=1)
+            by_chance = total * (n * place**2).sum(axis=1)
+        else:
+            between = distance(pairs.grades)
+            found = sums @ between[pairs.first, pairs.second]
+            by_chance = ((n @ between) * n).sum(axis=1) / 2
+        return 1 - _ratio((total - 1) * found, by_chance)
+
+    return coefficient
+
+
+def ac1(pairs: Pairs, sums: Floats) -> Floats:
+    """Gwet's AC1: (p_a - p_e) / (1 - p_e), p_e = sum(s_i (1 - s_i)) / (q - 1), s_i the share of one of q grades."""
+    n = np.add(*pairs.margins(sums))
+    share = _ratio(n, n.sum(axis=1, keepdims=True))
+    by_chance = _ratio((share * (1 - share)).sum(axis=1), np.full(len(sums), len(pairs.grades) - 1.0))
+    return _ratio(raw(pairs, sums) - by_chance, 1 - by_chance)
+
+
+def sensitivity(pairs: Pairs, sums: Floats) -> Floats:
+    """Share of the first judge's relevant documents that the other finds relevant, of grades that are cut."""
+    return _share(sums, pairs.first == 1, pairs.second == 1)
+
+
+def specificity(pairs: Pairs, sums: Floats) -> Floats:
+    """Share of the first judge's other documents that the other finds not relevant, of grades that are cut."""
+    return _share(sums, pairs.first == 0, pairs.second == 0)
+
+
+def _share(sums: Floats, of: NDArray[np.bool_], there: NDArray[np.bool_]) -> Floats:
+    return _ratio(sums[:, of & there].sum(axis=1), sums[:, of].sum(axis=1))
+
+
+def _ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """A quotient; NaN where the denominator is 0."""
+    undefined = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
+    quotient: Floats = np.divide(numerator, denominator, out=undefined, where=denominator != 0)
+    return quotient
+
+
+#: Coefficients of any number of judges, and of two.
+OF_ALL: Mapping[str, Coefficient] = {
+    "alpha nominal": alpha(nominal),
+    "alpha ordinal": alpha(None),
+    "alpha interval": alpha(quadratic),
+}
+OF_TWO: Mapping[str, Coefficient] = {
+    "raw": raw,
+    "kappa": kappa(nominal),
+    "kappa linear": kappa(linear),
+    "kappa quadratic": kappa(quadratic),
+    **OF_ALL,
+    "ac1": ac1,
+}
+
+
+class Estimate(NamedTuple):
+    """A coefficient with the ends of its interval, the mean of the queries' own, and how many have one of their own.
+
+    `left_out` counts the draws without a value. A figure that is undefined is NaN.
+    """
+
+    value: float
+    low: float
+    high: float
+    mean_by_query: float
+    n_with_own: int
+    left_out: int
+
+
+def estimates(asked: Sequence[tuple[Pairs, Coefficient]], draws: Draws) -> list[Estimate]:
+    """The coefficients, with percentile intervals over queries that are drawn with replacement.
+
+    The draws depend on the number of queries and the seed alone, so that pairs of as many queries share them.
+    """
+    drawn: list[list[Floats]] = [[] for _ in asked]
+    for n_queries in {len(pairs.counts) for pairs, _ in asked}:
+        of_number = [place for place, (pairs, _) in enumerate(asked) if len(pairs.counts) == n_queries]
+        tables = list({id(asked[place][0].counts): asked[place][0].counts for place in of_number}.values())
+        ends = np.cumsum([table.shape[1] for table in tables])[:-1]
+        together = np.hstack(tables)
+        for generator, n in draws.parts(CELLS // n_queries):
+            sums = _weights(generator, n, n_queries) @ together
+            of_table = dict(zip(map(id, tables), np.split(sums, ends, axis=1), strict=True))
+            for place in of_number:
+                pairs, coefficient = asked[place]
+                drawn[place].append(coefficient(pairs, of_table[id(pairs.counts)]))
+    return [_estimate(*each, np.concatenate(values)) for each, values in zip(asked, drawn, strict=True)]
+
+
+def _weights(generator: np.random.Generator, n: int, n_queries: int) -> Floats:
+    """How often each of n samples has each query."""
+    drawn = generator.integers(n_queries, size=(n, n_queries)) + np.arange(n)[:, np.newaxis] * n_queries
+    return np.bincount(drawn.ravel(), minlength=n * n_queries).reshape(n, n_queries).astype(np.float64)
+
+
+def _estimate(pairs: Pairs, coefficient: Coefficient, drawn: Floats) -> Estimate:
+    own, is_defined = coefficient(pairs, pairs.counts), ~np.isnan(drawn)
+    own, drawn = own[~np.isnan(own)], drawn[is_defined]
+    (value,) = coefficient(pairs, pairs.counts.sum(axis=0, keepdims=True))
+    low, high = np.quantile(drawn, [ALPHA / 2, 1 - ALPHA / 2]) if len(pairs.counts) > 1 and len(drawn) else [np.nan] * 2
+    mean = own.mean() if len(own) else np.nan
+    return Estimate(float(value), float(low), float(high), float(mean), len(own), int((~is_defined).sum()))
