@@ -21,6 +21,7 @@ RUN = pl.DataFrame(
 )
 ONE, OTHER = (RUN.filter(run=system).drop("run") for system in "ab")
 QRELS = pl.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d1", "d2"], "relevance": [1, 1]})
+JUDGED = pl.concat(QRELS.with_columns(judge=pl.lit(judge)) for judge in "ab")
 PER_QUERY = RUN.ir.evaluate(QRELS, ["nDCG@10", "RR"])
 FIGURES, LESS = (PER_QUERY.filter(run=system).drop("run") for system in "ab")
 LISTS = pl.DataFrame({"query_id": ["q1"], "retrieved": [["d1", "d2"]], "relevant": [["d2"]]})
@@ -36,11 +37,13 @@ RIGHT = {
     "log": CLICKS, "reranked": ONE, "scores": ONE, "depth": 2, "by": "run", "baseline": "a", "train": QRELS,
     "test": QRELS, "k": 2, "original": ORIGINAL, "changed": ORIGINAL, "documents": {"q1": ["d1"]},
     "confidence": "RR", "format": "markdown", "name": "nDCG@10", "value": pl.col("score"), "numerator": pl.col("score"),
-    "denominator": pl.col("score"), "source": "a book", "strategy": "last",
+    "denominator": pl.col("score"), "source": "a book", "strategy": "last", "how": "mean",
 }  # fmt: skip
 OWN = {
     "collapse": {"by": pl.col("doc_id")},
     "fuse": {"format": None},
+    "agreement": {"qrels": JUDGED},
+    "merge_judgments": {"qrels": JUDGED},
     "stages": {"run": {"a": ONE, "b": OTHER}},
     "nugget_recall": {"frame": NUGGETS},
     "citation_precision": {"frame": SUPPORT},
