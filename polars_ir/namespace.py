@@ -248,7 +248,7 @@ def measuring(measure: Measure, name: str) -> Callable[..., Any]:
 def _fitting(frame: Any) -> dict[str, list[str]]:
     """The methods of a frame: of a run, of a per-query frame, or of both where its columns leave that open."""
     from polars_ir.frames.roles import ROLE_OF
-    from polars_ir.language.names import column_of
+    from polars_ir.language.columns import column_of
 
     columns = _columns(frame)
     has_documents = any(ROLE_OF.get(fold(column)) == "doc_id" for column in columns)
@@ -282,8 +282,8 @@ def _meant(name: str, listed: Iterable[str], other: str) -> str:
 
     The measure which some tool calls so goes first, then what does what the name says, then names spelt alike.
     """
+    from polars_ir.language.columns import column_of
     from polars_ir.language.dialects import elsewhere, measure_names
-    from polars_ir.language.names import column_of
 
     if says := elsewhere(name):
         return f" {name!r} {says}."

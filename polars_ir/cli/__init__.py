@@ -101,7 +101,7 @@ MEASURE = ("-m", "--measure")
 
 def _with_an_option_each(argv: list[str]) -> list[str]:
     """The arguments of a command, one option for each of several measures: `-m nDCG@10 AP`."""
-    from polars_ir.language.names import column_of
+    from polars_ir.language.columns import column_of
 
     words: list[str] = []
     for word in argv:

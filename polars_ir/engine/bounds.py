@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_ir.language.catalog import CATALOG, MeasureCall
+from polars_ir.language.columns import measure_of
 from polars_ir.language.measure import of_part
-from polars_ir.language.names import measure_of
 from polars_ir.language.words import Ties
 
 

@@ -10,8 +10,8 @@ from polars_ir.errors import Code, ColumnError, DtypeError, Fix, fold, nearest, 
 from polars_ir.frames import guesses
 from polars_ir.frames.roles import RELEVANT, RETRIEVED, ROLE_OF, ROLES, TEXT, could_be, find, recognised
 from polars_ir.frames.rules import unscored
+from polars_ir.language.columns import column_of
 from polars_ir.language.kinds import kind_shown
-from polars_ir.language.names import column_of
 
 #: Most distinct text grades for which the error suggests a mapping.
 MOST_WORDS = 12

@@ -9,8 +9,8 @@ import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, fold, quoted
 from polars_ir.frames.roles import ROLE_OF, TEXT, TOPICS
+from polars_ir.language.columns import column_of, sql_part
 from polars_ir.language.measure import PARTS, of_part
-from polars_ir.language.names import column_of, sql_part
 
 #: Columns of the long form beside the keys: the measure, its value, and its companions.
 MEASURE, VALUE = "measure", "value"

@@ -20,7 +20,7 @@ import polars as pl
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import Frame, collected
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
-from polars_ir.language.names import canonical_name
+from polars_ir.language.columns import canonical_name
 
 #: Place of the hash in the text of a plan, which is filled in when the plan runs.
 DIGEST = "{}"

@@ -15,7 +15,7 @@ from polars_ir.frames.kinds import Frame
 from polars_ir.frames.known_order import known_order
 from polars_ir.frames.roles import KEYS_OF_RUN
 from polars_ir.frames.rules import guard
-from polars_ir.language.names import canonical_name
+from polars_ir.language.columns import canonical_name
 
 
 def named_by_text(systems: Mapping[Any, Any]) -> dict[str, Any]:

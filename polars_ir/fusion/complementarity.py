@@ -12,7 +12,8 @@ from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.fusion.dialects import fusion_of
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
 from polars_ir.fusion.tuning.trials import Candidates, Experiment, candidates_of, figures, measured, trials_of
-from polars_ir.language.names import is_cost, resolve_one
+from polars_ir.language.columns import is_cost
+from polars_ir.language.names import resolve_one
 from polars_ir.language.options import any_number, check, public
 from polars_ir.language.words import average, ratio, total
 from polars_ir.runs.rankings import LowerIsBetter

@@ -16,7 +16,8 @@ from polars_ir.fusion.dialects import Missing, fusion_of
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
 from polars_ir.fusion.tuning.trials import Experiment, candidates_of, measured_subsets
 from polars_ir.fusion.weights import by_query, by_system, check_reads_weights, is_numbers
-from polars_ir.language.names import is_cost, resolve_one
+from polars_ir.language.columns import is_cost
+from polars_ir.language.names import resolve_one
 from polars_ir.language.options import check, count, is_number, public
 from polars_ir.language.words import average
 from polars_ir.runs.rankings import LowerIsBetter

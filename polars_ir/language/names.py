@@ -1,20 +1,18 @@
-"""Names of measures to expressions, and names of columns to the facts of their measure.
-
-Conventions: `parsed_name` (in `dialects`) reads a name; `column_of` tells the measure of a column.
-"""
+"""Names of measures to expressions, and expressions to names; `parsed_name` (in `dialects`) reads one."""
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple, Protocol, TypeGuard, get_args
 
 import polars as pl
 
 from polars_ir.errors import OF_PLANS, TAKEN, Code, Fix, MeasureError, fold, warn
 from polars_ir.language import sql
-from polars_ir.language.catalog import CATALOG, Average, Measure, MeasureCall, MeasureInfo, info_of
+from polars_ir.language.catalog import Measure, MeasureCall, MeasureColumn, canonical, info_of
+from polars_ir.language.columns import column_of, measure_of, measure_part
 from polars_ir.language.dialects import (
     IR_MEASURES,
     catalogued,
@@ -24,19 +22,13 @@ from polars_ir.language.dialects import (
     parsed_name,
     several,
 )
-from polars_ir.language.measure import PARTS, call_of, members, of_part, together
+from polars_ir.language.measure import call_of, members, together
 from polars_ir.language.options import check, is_number, is_whole, one_of
 from polars_ir.language.relevance_string import relevance_string
 from polars_ir.language.sets import FAMILIES, SETS
 
 #: trec_eval's `relstring_10`: no measure, since it is no number, but an aggregation all the same.
 TREC_EVAL_STRING = re.compile(r"relstring(?:[._@](\d{1,9}))?", re.ASCII)
-
-#: The cutoff after the `@` of a canonical name.
-CUTOFF = re.compile(r"\d{1,10}", re.ASCII)
-
-#: The suffix of a companion column at the end of a name in SQL: `ndcg_10_low`.
-PART_IN_SQL = re.compile(rf"_(?:{'|'.join(PARTS)})$", re.IGNORECASE)
 
 #: The notations of columns' names.
 Names = Literal["canonical", "sql"]
@@ -64,24 +56,6 @@ class ResolvedMeasure(NamedTuple):
     name: str
     expression: pl.Expr
     call: MeasureCall | None
-
-
-class MeasureColumn(NamedTuple):
-    """The measure that a column is named for: the entry of the catalogue, and the arguments."""
-
-    info: MeasureInfo
-    arguments: Mapping[str, object]
-
-    @property
-    def is_cost(self) -> bool:
-        """True where the lowest value is the best one."""
-        return self.info.best == self.info.bounds[0]
-
-    @property
-    def out_of(self) -> pl.Expr | None:
-        """Denominator of a ratio of counts, over columns of counts; None where the value is no such ratio."""
-        info = self.info
-        return info.out_of(**{**info.parameters, **self.arguments}) if info.out_of else None
 
 
 def parse(name: str) -> pl.Expr:
@@ -303,27 +277,6 @@ def spelt_in_sql(column: str) -> str:
     return f"{text}_{part}" if part else text
 
 
-def canonical_name(column: str) -> str:
-    """The canonical name of the measure, or companion, that a column is named for; for other columns their own name.
-
-    >>> canonical_name("ndcg_10"), canonical_name("RBP_P_0_9_LOW"), canonical_name("mine")
-    ('nDCG@10', 'RBP(p=0.9) low', 'mine')
-    """
-    if not isinstance(column, str):
-        raise MeasureError(f"the name of a measure must be a text; got {column!r}.")
-    named = column_of(column)
-    if named is None:
-        return column
-    measure = named.info.column({**named.info.parameters, **named.arguments})
-    part = measure_part(column)
-    return of_part(measure, part) if part else measure
-
-
-def measure_part(column: str) -> str | None:
-    """The companion suffix at the end of a column's name."""
-    return next((part for part in PARTS if re.search(rf"[ _]{part}$", column, re.IGNORECASE)), None)
-
-
 def as_in_ir_measures(call: MeasureCall) -> pl.Expr:
     """The measure of a call whose parameters mean what they mean in ir_measures."""
     info = info_of(call)
@@ -427,90 +380,6 @@ def resolve_one(measure: Measures, caller: str) -> ResolvedMeasure:
         names = ", ".join(repr(other.name) for other in (measured, *others))
         raise MeasureError(f"{caller} takes one measure; got {names}. Call it for each.")
     return measured
-
-
-def measure_of(column: str) -> str:
-    """Name of a column without its companion suffix.
-
-    >>> measure_of("AP high"), measure_of("AP"), measure_of("high")
-    ('AP', 'AP', 'high')
-    """
-    measure, _, part = column.rpartition(" ")
-    return measure if measure and part in PARTS else column
-
-
-def sql_part(measure: str, part: str) -> str | None:
-    """Name of a companion column of a measure named in SQL; None for another name.
-
-    >>> sql_part("ndcg_10", "low"), sql_part("nDCG@10", "low")
-    ('ndcg_10_low', None)
-    """
-    return f"{measure}_{part}" if sql.PLAIN.fullmatch(measure) and canonical_name(measure) != measure else None
-
-
-def part_of(column: str, columns: Collection[str]) -> tuple[str, str | None]:
-    """The measure that a column accompanies, among others, and the suffix; else the column itself.
-
-    >>> part_of("ndcg_10_low", ["ndcg_10", "ndcg_10_low"]), part_of("AP low", ["AP low"])
-    (('ndcg_10', 'low'), ('AP low', None))
-    """
-    part = measure_part(column)
-    measure = column[: -len(part) - 1] if part else ""
-    return (measure, part) if measure in columns else (column, None)
-
-
-def canonical(name: str) -> MeasureColumn | None:
-    """The measure of a canonical name with at most a cutoff; None for any other notation, which `dialects` reads.
-
-    >>> canonical("nDCG@10").arguments, canonical("ndcg@10"), canonical("P(rel=2)@5")
-    ({'k': 10}, None, None)
-    """
-    measure, at, cutoff = name.partition("@")
-    info = CATALOG.get(measure)
-    if info is None:
-        return None
-    if not at:
-        return MeasureColumn(info, {})
-    takes_cutoff = info.at == "k" and "k" in info.parameters
-    return MeasureColumn(info, {"k": int(cutoff)}) if takes_cutoff and CUTOFF.fullmatch(cutoff) else None
-
-
-def column_of(name: str) -> MeasureColumn | None:
-    """The measure of a column of a per-query frame, by its name; None for a column of the user's own.
-
-    >>> column_of("gm_map").info.average, column_of("Hole@10 low").is_cost, column_of("mine")
-    ('geometric', True, None)
-    """
-    measure = measure_of(name)
-    return canonical(measure) or _column(measure, catalogued())
-
-
-@functools.lru_cache(maxsize=1 << 14)  # the columns of a frame, which calls name in turns
-def _column(measure: str, _catalog: tuple[Measure, ...]) -> MeasureColumn | None:
-    for name in (measure, PART_IN_SQL.sub("", measure)):
-        if found := measure_named(name):
-            return MeasureColumn(*found[:2])
-    return None
-
-
-def is_cost(column: str) -> bool:
-    """True where the lowest value of a measure is its best one, as far as the name of a column shows."""
-    named = column_of(column)
-    return named is not None and named.is_cost
-
-
-def average_of(column: str, columns: Collection[str] = ()) -> Average | Literal["error"]:
-    """The mean of the values of queries, as far as the name of a column shows; for standard errors, that of the mean.
-
-    These belong to a measure of the catalogue, or to another one among the columns of the frame.
-
-    >>> average_of("GMAP(rel=2) high"), average_of("ours se"), average_of("mine se", ["mine", "mine se"])
-    ('geometric', 'arithmetic', 'error')
-    """
-    named = column_of(column)
-    if named is None:
-        return "error" if part_of(column, columns)[1] == "se" else "arithmetic"
-    return "error" if column.casefold().endswith((" se", "_se")) else named.info.average
 
 
 def _expression(measure: object) -> pl.Expr:

@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_ir.errors import Code, DtypeError, Fix
 from polars_ir.frames.table_types import FrameT, Table
-from polars_ir.language.names import is_cost
+from polars_ir.language.columns import is_cost
 from polars_ir.language.options import public
 from polars_ir.language.words import ratio, total
 from polars_ir.per_query.shared.attributes import column_for

@@ -9,7 +9,8 @@ import polars as pl
 
 from polars_ir.errors import warn
 from polars_ir.language.options import check, one_of, public
-from polars_ir.per_query.gate import as_text, judged_change
+from polars_ir.per_query.gate import judged_change
+from polars_ir.per_query.gate_formats import as_text
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import INCONCLUSIVE, Gating
 

@@ -13,7 +13,8 @@ import polars as pl
 
 from polars_ir.errors import ColumnError, MeasureError, OptionError, check_systems, option, quoted
 from polars_ir.frames.table_types import FrameT, Table
-from polars_ir.language.names import is_cost, is_one
+from polars_ir.language.columns import is_cost
+from polars_ir.language.names import is_one
 from polars_ir.language.options import check, count, or_none, public
 from polars_ir.language.words import average
 from polars_ir.per_query.shared.averages import Averaging, std_of

@@ -6,13 +6,11 @@ for the worse, which is a rise where the lowest value is the best; a gain is a d
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import filterfalse
-from typing import Any, TypeGuard, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -36,7 +34,7 @@ from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.rules import keys_perhaps
 from polars_ir.frames.table import per_query_table
 from polars_ir.frames.table_types import FrameT, Table
-from polars_ir.language.names import canonical_name, column_of
+from polars_ir.language.columns import canonical_name, column_of
 from polars_ir.language.options import any_number, check, each_once, not_negative, public
 from polars_ir.per_query.provenance import of_judgments
 from polars_ir.per_query.shared.keys import check_one_type, keys_found, null_rule, parts_of
@@ -45,8 +43,10 @@ from polars_ir.per_query.shared.measures import (
     Range,
     by_column,
     check_range,
+    is_percentage,
     measures_of,
     ranges_of,
+    readings,
     warn_of_attributes,
 )
 from polars_ir.per_query.shared.options import Gating
@@ -60,9 +60,6 @@ DROP = not_negative()
 
 #: Measures that count what is there, and say nothing of its quality.
 COUNTS = ("NumQ", "NumRel", "NumRet")
-
-#: A percentage of the range of a measure or of its mean.
-PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*", re.ASCII)
 
 #: Columns of the result, the deciding ones first: a terminal shows the first four and the last four.
 SCHEMA = {
@@ -193,7 +190,7 @@ def judged_change(
     if keys:
         check_one_type({"new": after, "old": before}, keys)
     sides = {"new": _kept(after, names, others, keys), "old": _kept(before, of_old, others, keys)}
-    options = {**options, "alpha": _level(options)}
+    options = {**options, "alpha": level_of(options)}
     as_0 = [name for name, its in its_range.items() if options["missing"] == "zero" and not its.is_cost]
     only, common = {"interval": ("auto",)}, (1, "new and old must be of the same queries; they share none.")
     how = {**options, "by": by if by and is_plan else None, "missing": "skip"}
@@ -407,22 +404,7 @@ def _floors(floors: Mapping[str, float], measures: Sequence[str]) -> dict[str, f
     return found
 
 
-def is_percentage(drop: object) -> TypeGuard[str]:
-    """True for a drop written as a percentage."""
-    return isinstance(drop, str) and PERCENT.fullmatch(drop) is not None
-
-
-def readings(drop: str, measure: str, its: Range, mean: float, of: str) -> OptionError:
-    """The error for a percentage, with both readings: a share of the range, and of a mean that is called `of`."""
-    share = float(drop.strip().removesuffix("%")) / 100
-    return OptionError(
-        f"{drop!r} can be {share * its.width:g}, a share of the range of {measure!r}, or {share * mean:.4g}, one of "
-        f"{of} of {mean:.4g}. Give the number.",
-        about="max_drop",
-    )
-
-
-def _level(options: Mapping[str, Any]) -> float:
+def level_of(options: Mapping[str, Any]) -> float:
     """The probability of each bound to be beyond the true mean: alpha, or what a look spends of it."""
     from polars_ir.statistics.planning import level_of_look
 
@@ -443,70 +425,3 @@ def _check_common(scores: Scores, keys: Sequence[str]) -> None:
     raise DataError(
         f"new and old must be of the same queries; they share none: {scores.examples([0, 1])}. Write their ids alike."
     )
-
-
-#: Figures of a table, by their heading in Markdown.
-FIGURES = {"new": "mean", "old": "old_mean", "difference": "difference", "low": "low", "high": "high"}
-
-
-def ships(result: pl.DataFrame) -> bool:
-    """True if every measure passed."""
-    return bool(result["passed"].all())
-
-
-def status(result: pl.DataFrame) -> int:
-    """Exit status: 0 for a change that ships, 3 where the queries are too few to decide, 1 for a harmful change."""
-    return 0 if ships(result) else 3 if set(result["verdict"]) <= {"no worse", "inconclusive"} else 1
-
-
-def as_text(result: pl.DataFrame, options: Mapping[str, Any]) -> str:
-    """A line per measure, and whether the change ships; `options` are those of the gate."""
-    lines, confidence = [], _confidence(options)
-    for row in result.iter_rows(named=True):
-        compared = f"{_number(row['mean'])} against {_number(row['old_mean'])} on {row['n_queries']} queries"
-        bounds = "" if row["low"] is None else f", {confidence} interval {row['low']:+.4f} to {row['high']:+.4f}"
-        difference = f"difference {_number(row['difference'], '+')}{bounds}; a drop of {row['max_drop']:g} is allowed"
-        note = f" ({row['note']})" if row["note"] else ""
-        lines.append(f"{_named(row)}: {row['verdict']}: {compared}, {difference}{note}")
-    return "\n".join([*lines, _conclusion(result)])
-
-
-def _confidence(options: Mapping[str, Any]) -> str:
-    """The confidence of the interval between both bounds."""
-    return f"{100 * (1 - 2 * _level(options)):.3g} %"
-
-
-def as_json(result: pl.DataFrame, _: Mapping[str, Any]) -> str:
-    """One object: whether the change ships, and the rows of the result."""
-    return json.dumps({"ships": ships(result), "measures": result.to_dicts()}, indent=2, allow_nan=False)
-
-
-def as_markdown(result: pl.DataFrame, options: Mapping[str, Any]) -> str:
-    """A table in GitHub's Markdown, and whether the change ships."""
-    ends = {end: f"{end} ({_confidence(options)})" for end in ("low", "high")}
-    headings = ["measure", "verdict", *(ends.get(name, name) for name in FIGURES), "p", "may drop", "queries", "note"]
-    lines = [_cells(headings), _cells([":--", ":--", *["--:"] * (len(FIGURES) + 3), ":--"])]
-    for row in result.iter_rows(named=True):
-        figures = [_number(row[column], "+" if column == "difference" else "") for column in FIGURES.values()]
-        texts = [" ".join(_named(row).replace("|", "\\|").splitlines()), row["verdict"], *figures]
-        p = "none" if row["p"] is None else f"{row['p']:.2g}"
-        lines.append(_cells([*texts, p, f"{row['max_drop']:g}", str(row["n_queries"]), row["note"] or ""]))
-    return "\n".join([f"**{_conclusion(result)}**", "", *lines])
-
-
-def _named(row: Mapping[str, Any]) -> str:
-    """The measure of a row, after the keys of the verdict."""
-    return " ".join(str(row[name]) for name in (*(name for name in row if name not in SCHEMA), "measure"))
-
-
-def _conclusion(result: pl.DataFrame) -> str:
-    passed = f"{result['passed'].sum()} of {result.height} measures passed"
-    return f"ships: {passed}" if ships(result) else f"does not ship: {passed}"
-
-
-def _number(value: float | None, sign: str = "") -> str:
-    return "none" if value is None else f"{value:{sign}.4f}"
-
-
-def _cells(texts: list[str]) -> str:
-    return f"| {' | '.join(texts)} |"

@@ -8,8 +8,8 @@ from polars_ir.errors import OptionError
 from polars_ir.frames.long_form import MEASURE, VALUE
 from polars_ir.frames.table import per_query_table
 from polars_ir.frames.table_types import FrameT, Table
+from polars_ir.language.columns import part_of
 from polars_ir.language.measure import PARTS
-from polars_ir.language.names import part_of
 from polars_ir.language.options import check, or_none, public
 from polars_ir.language.options import column as name_of
 from polars_ir.per_query.shared.keys import keys_found

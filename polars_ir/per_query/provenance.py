@@ -14,7 +14,7 @@ from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.provenance import JUDGMENTS, VERSION, differing, judged_of, read_made
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.frames.table import per_query_table
-from polars_ir.language.names import canonical_name, column_of, measure_of, measure_part
+from polars_ir.language.columns import canonical_name, column_of, measure_of, measure_part
 from polars_ir.language.options import public
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import polars as pl
 
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import EagerFrameT, Table
-from polars_ir.language.names import is_cost
+from polars_ir.language.columns import is_cost
 from polars_ir.language.options import check, not_negative, public
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import MISSING, Risking

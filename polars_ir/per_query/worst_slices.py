@@ -17,7 +17,7 @@ from polars_ir.frames.kinds import give_back
 from polars_ir.frames.roles import note_of_structure
 from polars_ir.frames.rules import distinguishing
 from polars_ir.frames.table_types import FrameT, Table
-from polars_ir.language.names import is_cost
+from polars_ir.language.columns import is_cost
 from polars_ir.language.options import public
 from polars_ir.per_query.provenance import warn_of_several
 from polars_ir.per_query.shared.attributes import column_for

@@ -11,8 +11,9 @@ import polars as pl
 
 from polars_ir.errors import MeasureError, OptionError, option
 from polars_ir.frames.kinds import collected, to_polars
+from polars_ir.language.columns import column_of, is_cost
 from polars_ir.language.measures.interpolated_precision import interpolated_precision
-from polars_ir.language.names import column_of, is_cost, is_of_ir_measures, parse
+from polars_ir.language.names import is_of_ir_measures, parse
 from polars_ir.language.options import chance, check, keys_named, public
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.drift import drift

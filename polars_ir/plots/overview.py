@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import altair as alt
 import polars as pl
 
-from polars_ir.language.names import is_cost
+from polars_ir.language.columns import is_cost
 from polars_ir.language.options import public
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.mean import mean

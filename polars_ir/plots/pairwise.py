@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 
 from polars_ir.errors import OptionError
-from polars_ir.language.names import is_cost
+from polars_ir.language.columns import is_cost
 from polars_ir.language.options import public
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.shared.options import ROUNDED, Testing, Tying

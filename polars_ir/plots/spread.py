@@ -11,7 +11,7 @@ import altair as alt
 import polars as pl
 
 from polars_ir.frames.roles import PROVENANCE
-from polars_ir.language.names import column_of, is_cost
+from polars_ir.language.columns import column_of, is_cost
 from polars_ir.language.options import public
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.summarize import summarize

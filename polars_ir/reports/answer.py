@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from polars_ir.errors import printable
-from polars_ir.language.names import column_of, is_cost
+from polars_ir.language.columns import column_of, is_cost
 from polars_ir.per_query.shared.verdicts import BEYOND
 
 #: How systems are distinguished, in words.

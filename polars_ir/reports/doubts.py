@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 
 from polars_ir.frames.roles import find
+from polars_ir.language.columns import column_of
 from polars_ir.language.kinds import kind_of
-from polars_ir.language.names import column_of
 from polars_ir.per_query.mean import mean
 from polars_ir.reports.answer import plain
 from polars_ir.reports.content import Doubts, Finding

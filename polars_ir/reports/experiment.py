@@ -10,8 +10,9 @@ import polars as pl
 
 from polars_ir.errors import DataError, MeasureError
 from polars_ir.frames.table import labelled_table, run_table
+from polars_ir.language.columns import is_cost
 from polars_ir.language.kinds import DOCUMENTS, kind_of
-from polars_ir.language.names import Measures, ResolvedMeasure, is_cost, resolve
+from polars_ir.language.names import Measures, ResolvedMeasure, resolve
 from polars_ir.runs.alternatives import check_number, cutoff_of, frames_of, in_memory
 from polars_ir.runs.evaluate import evaluate_collected
 from polars_ir.runs.judgments import judgments

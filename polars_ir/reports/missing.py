@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from polars_ir.errors import IRError
-from polars_ir.language.names import is_cost, resolve
+from polars_ir.language.columns import is_cost
+from polars_ir.language.names import resolve
 from polars_ir.reports.content import Missing
 from polars_ir.reports.experiment import Experiment
 from polars_ir.runs.alternatives import cutoff_of

@@ -26,7 +26,8 @@ from polars_ir.files.writing.replacing import replaced
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.roles import required
 from polars_ir.frames.table import per_query_table
-from polars_ir.language.names import Measures, column_of, is_cost
+from polars_ir.language.columns import column_of, is_cost
+from polars_ir.language.names import Measures
 from polars_ir.language.options import Value, check, options_of, or_none, public, whole
 from polars_ir.per_query.compare import BY_ALPHABET, compare
 from polars_ir.per_query.mean import mean

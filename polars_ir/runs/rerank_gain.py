@@ -12,7 +12,8 @@ from polars_ir.frames.kinds import give_back
 from polars_ir.frames.rules import checked, infinite_score
 from polars_ir.frames.table import qrels_table, same_types
 from polars_ir.frames.table_types import FrameT, Table
-from polars_ir.language.names import is_cost, resolve_one
+from polars_ir.language.columns import is_cost
+from polars_ir.language.names import resolve_one
 from polars_ir.language.options import check, count, public
 from polars_ir.language.words import average, place, ratio
 from polars_ir.runs.evaluate import evaluate

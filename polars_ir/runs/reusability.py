@@ -17,7 +17,8 @@ from polars_ir.errors import ColumnError, OptionError, check_systems
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.roles import required
 from polars_ir.frames.table_types import FrameT, Table
-from polars_ir.language.names import Measures, ResolvedMeasure, is_cost
+from polars_ir.language.columns import is_cost
+from polars_ir.language.names import Measures, ResolvedMeasure
 from polars_ir.language.options import check, count, or_none, public
 from polars_ir.runs.alternatives import DECIMALS, Frames, check_number, frames_of, in_memory, one_measure
 from polars_ir.runs.evaluate import evaluate

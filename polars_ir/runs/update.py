@@ -49,7 +49,8 @@ from polars_ir.frames.roles import PROVENANCE, QUERY_HASH, TEXT
 from polars_ir.frames.table import per_query_table
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.catalog import info_of
-from polars_ir.language.names import Measures, ResolvedMeasure, canonical_name, resolve, sql_names
+from polars_ir.language.columns import canonical_name
+from polars_ir.language.names import Measures, ResolvedMeasure, resolve, sql_names
 from polars_ir.language.names import name as name_of
 from polars_ir.language.options import check, each_once, public, truth
 from polars_ir.runs.coverage import strictly

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import SHOWN, OptionError
-from polars_ir.language.names import column_of, is_cost
+from polars_ir.language.columns import column_of, is_cost
 from polars_ir.language.options import check, one_of
 from polars_ir.per_query.shared.tests import TESTS
 

@@ -24,7 +24,8 @@ from polars_ir.extras import require
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.frames.rules import check_duplicates, check_values
 from polars_ir.frames.table import per_query_table
-from polars_ir.language.names import is_cost, is_one
+from polars_ir.language.columns import is_cost
+from polars_ir.language.names import is_one
 from polars_ir.language.options import check, keys_named, one_of, public
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.mean import mean

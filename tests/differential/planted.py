@@ -280,7 +280,7 @@ OF_NAMES = (
         'f"polars_ir: {role}"',
         '"kept" if role in "doc_id" else "new"',
     ),
-    Bug("a measure called as a part is one", "language.names.measure_of", "if measure and", "if"),
+    Bug("a measure called as a part is one", "language.columns.measure_of", "if measure and", "if"),
     Bug(
         "the name of a relation's column is a judge's",
         "frames.table.qrels_table",

@@ -9,9 +9,9 @@ from messages import message_of
 
 import polars_ir as ir
 from polars_ir import measures
+from polars_ir.language.columns import column_of
 from polars_ir.language.measure import Outputs
 from polars_ir.language.measures.cascade import SHARES
-from polars_ir.language.names import column_of
 
 GAINS = (
     "a map from grades to numbers of 0 or more, as in {1: 1, 2: 3}, a column, or a Polars expression with a name of "

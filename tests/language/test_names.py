@@ -7,7 +7,7 @@ import pytest
 from messages import message_of
 
 import polars_ir as ir
-from polars_ir.language.names import average_of, is_cost
+from polars_ir.language.columns import average_of, is_cost
 from polars_ir.language.sets import FAMILIES
 
 #: Names that trec_eval and the catalogue share.

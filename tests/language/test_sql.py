@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import polars_ir as ir
 from polars_ir.language.catalog import CATALOG, MeasureInfo
+from polars_ir.language.columns import canonical_name, column_of
 from polars_ir.language.dialects import measure_names
-from polars_ir.language.names import canonical_name, column_of
 from polars_ir.language.sql import PLAIN, read
 
 RUN = {"q1": {"d1": 0.9, "d2": 0.5, "d3": 0.1}, "q2": {"d7": 0.2}}

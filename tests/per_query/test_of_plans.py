@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 
 import polars_ir as ir
 from polars_ir.frames.known_order import known_order
-from polars_ir.per_query.shared.pair_sums import AT_ONCE
+from polars_ir.per_query.shared.pair_schema import AT_ONCE
 
 pytest.importorskip("scipy")
 

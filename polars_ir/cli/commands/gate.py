@@ -27,10 +27,10 @@ from polars_ir.files.finding.copies import shown_name
 from polars_ir.files.tables import read_one_table
 from polars_ir.files.writers import write_lines
 from polars_ir.frames.roles import required
-from polars_ir.language.names import is_cost
+from polars_ir.language.columns import is_cost
 from polars_ir.language.options import check, one_of, options_of
 from polars_ir.per_query.gate import gate_with_floors
-from polars_ir.per_query.gate import status as exit_status
+from polars_ir.per_query.gate_formats import status as exit_status
 from polars_ir.per_query.shared.options import INCONCLUSIVE, Gating
 from polars_ir.per_query.worst_slices import worst_slices
 

@@ -28,7 +28,8 @@ from polars_ir.fusion.tuning.trials import (
     measured,
     trials_of,
 )
-from polars_ir.language.names import is_cost, resolve_one
+from polars_ir.language.columns import is_cost
+from polars_ir.language.names import resolve_one
 from polars_ir.language.options import check, count, public, whole
 from polars_ir.language.words import average, total
 from polars_ir.per_query.compare import compare

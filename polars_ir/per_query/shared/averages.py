@@ -18,7 +18,7 @@ import polars as pl
 
 from polars_ir.errors import Code, ColumnError, Fix, MeasureError, warn
 from polars_ir.language.catalog import CATALOG, Average
-from polars_ir.language.names import average_of, canonical_name, column_of
+from polars_ir.language.columns import average_of, canonical_name, column_of
 from polars_ir.language.words import average, ratio, total
 from polars_ir.per_query.shared.measures import range_of
 from polars_ir.per_query.shared.options import ROUNDED, TINY

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from polars_ir.errors import InputTypeError, option
-from polars_ir.language.names import canonical_name
+from polars_ir.language.columns import canonical_name
 from polars_ir.language.words import total
 from polars_ir.per_query.shared import averages
 from polars_ir.per_query.shared.averages import DEGREES, ERROR, HIGHEST, LOWEST, MOMENTS, SHARE, Averaging

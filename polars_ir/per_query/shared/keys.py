@@ -26,7 +26,7 @@ from polars_ir.errors import (
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.rules import Rule, distinguishing, keys_perhaps
 from polars_ir.frames.table import per_query_table
-from polars_ir.language.names import column_of
+from polars_ir.language.columns import column_of
 
 #: Column of the query of a row, where rows have ids of their own.
 QUERY = "polars_ir: query"

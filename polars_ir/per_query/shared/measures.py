@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar
 
 import polars as pl
 
@@ -29,8 +29,9 @@ from polars_ir.errors import (
 )
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.roles import TOPICS
+from polars_ir.language.columns import canonical_name, column_of
 from polars_ir.language.names import Measures as AnyMeasures
-from polars_ir.language.names import OneMeasure, canonical_name, column_of, expressions, listed
+from polars_ir.language.names import OneMeasure, expressions, listed
 from polars_ir.per_query.shared.options import ROUNDED
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ T = TypeVar("T")
 
 #: The columns of measures of answers, which are from 0 to 1.
 OF_ANSWERS = re.compile(r"(strict_)?((vital|all|weighted)_score|(mean_)?citation_(precision|recall))")
+
+#: A percentage of the range of a measure or of its mean.
+PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*", re.ASCII)
 
 #: Measures of a per-query frame, by name or expression; None for all.
 Measures = AnyMeasures | None
@@ -220,6 +224,21 @@ def check_range(measure: str, values: Floats, its: Range) -> None:
                 f"{measure}=0:100",
             ),
         )
+
+
+def is_percentage(drop: object) -> TypeGuard[str]:
+    """True for a drop written as a percentage."""
+    return isinstance(drop, str) and PERCENT.fullmatch(drop) is not None
+
+
+def readings(drop: str, measure: str, its: Range, mean: float, of: str) -> OptionError:
+    """The error for a percentage, with both readings: a share of the range, and of a mean that is called `of`."""
+    share = float(drop.strip().removesuffix("%")) / 100
+    return OptionError(
+        f"{drop!r} can be {share * its.width:g}, a share of the range of {measure!r}, or {share * mean:.4g}, one of "
+        f"{of} of {mean:.4g}. Give the number.",
+        about="max_drop",
+    )
 
 
 def warn_of_attributes(table: CanonicalFrame, measures: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ import polars as pl
 
 from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, option
 from polars_ir.frames.roles import PROVENANCE
-from polars_ir.language.names import is_cost
+from polars_ir.language.columns import is_cost
 from polars_ir.per_query.provenance import check_made_alike, codes_of_judgments, note_of_other_judgments
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.keys import QUERY, with_systems

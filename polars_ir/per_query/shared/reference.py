@@ -18,7 +18,7 @@ from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import collected
 from polars_ir.frames.rules import Rule, checked
 from polars_ir.frames.table import per_query_table
-from polars_ir.language.names import average_of
+from polars_ir.language.columns import average_of
 from polars_ir.per_query.shared import averages
 from polars_ir.per_query.shared.attributes import joinable
 from polars_ir.per_query.shared.averages import DEGREES, ERROR, HIGHEST, LOWEST, MEAN, NUMBER, Averaging
