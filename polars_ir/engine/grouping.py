@@ -10,7 +10,7 @@ import polars.selectors as cs
 from polars_ir.engine import tuning
 from polars_ir.engine.bounds import NONE_RELEVANT, Judging, judgings, with_bounds
 from polars_ir.engine.evidence import FIRST, of_documents
-from polars_ir.engine.in_memory import ALIKE, RANKING
+from polars_ir.engine.in_memory import ALIKE, ANSWERED, RANKING
 from polars_ir.engine.needs import Needs, reads_only_relevant
 from polars_ir.engine.ranking import reordered
 from polars_ir.engine.run_and_qrels import RunAndQrels
@@ -72,11 +72,12 @@ def grouped(
     columns that identify a row; without them, those of system and query. Measures of `no_list` stay null where they
     are, whatever is undefined.
     """
-    ids = list(dict.fromkeys(ids or pair.run.keys))
+    schema = relation.collect_schema()
+    ids = list(dict.fromkeys([*(ids or pair.run.keys), *([ANSWERED] if marks and ANSWERED in schema else [])]))
     expressions = {measure.name: measure.expression for measure in measures}
     others = [mark.any().alias(name) for name, mark in (marks or {}).items()]
     keys, rankings = ranking_keys(relation, pair), None
-    if ALIKE in relation.collect_schema():
+    if ALIKE in schema:
         # One of several identical rankings is grouped, and the others take its values.
         rankings = relation.filter(_begins_ranking()).select(ALIKE, *ids)
         relation = relation.filter(pl.col(ALIKE) == pl.col(RANKING))

@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
+import polars.selectors as cs
 
 from polars_ir.engine import tuning
 from polars_ir.engine.needs import Needs
@@ -33,8 +34,11 @@ from polars_ir.language.words import place
 #: Number of a ranking, a column of the relation that is cheaper to group by than ids.
 RANKING = "polars_ir: ranking"
 
-#: Number of the first identical ranking of a query: many systems retrieve nothing judged for it.
+#: Number of the first ranking with the same rows: most short lists hold few judged documents, at few ranks.
 ALIKE = "polars_ir: alike"
+
+#: True for a ranking that the run has, a column of the relation of several systems; others are of missing queries.
+ANSWERED = "polars_ir: answered"
 
 #: Maximum row count of a table in Polars, and of row numbers.
 MOST_ROWS = 2**32 - 1
@@ -125,15 +129,38 @@ class Rankings:
         return cls(rows, query, of_rows, queries, systems)
 
     @functools.cached_property
+    def stand_in_order(self) -> bool:
+        """True where the rows stand by ranking, with scores falling."""
+        ranking, score = self.ranking, self.rows["score"]
+        rising = (score.slice(1) > score.head(-1)) & repeats(ranking).slice(1)
+        first = ranking[starts_of(ranking)]
+        return not rising.any() and first.n_unique() == len(first)
+
+    @functools.cached_property
     def order(self) -> pl.Series | None:
         """Row numbers by ranking, with scores falling, equal ones in their order; None where the rows stand so."""
-        ranking, score = self.ranking, self.rows["score"]
-        return None if _stand_in_order(ranking, score, starts_of(ranking)) else _order(ranking, score)
+        return None if self.stand_in_order else _order(self.ranking, self.rows["score"])
+
+    def order_of(self, wanted: pl.Series) -> pl.Series | None:
+        """As `order`, where some rows suffice: all of the rankings of those that are wanted."""
+        if self.stand_in_order:
+            return None
+        found = self.ranking[wanted].unique()
+        return self.order if 2 * len(found) >= self.n_rankings else _order(self.ranking, self.rows["score"], found)
 
     def only(self, kept: pl.Series) -> Rankings:
         """Some of the rows."""
         rows, query, ranking = self.rows.filter(kept), self.query.filter(kept), self.ranking.filter(kept)
         return Rankings(rows, query, ranking, self.queries, self.systems)
+
+    @property
+    def n_rankings(self) -> int:
+        """Count of numbers of rankings, also of those that the run lacks."""
+        return len(self.queries) * (1 if self.systems is None else len(self.systems))
+
+    def answered(self) -> pl.Series:
+        """True for the numbers of rankings that the run has."""
+        return filled(False, self.n_rankings, pl.Boolean()).scatter(self.ranking, True)
 
     def counts(self, rankings: pl.Series) -> pl.Series:
         """Row count per ranking."""
@@ -211,9 +238,9 @@ def places(rankings: Rankings, wanted: pl.Series, *, by_id: bool) -> pl.DataFram
     """
     rows, ranking, score = rankings.rows, rankings.ranking, rankings.rows["score"]
     at, starts = wanted, starts_of(ranking)
-    order = rankings.order
+    order = rankings.order_of(wanted)
     if order is not None:
-        at = row_numbers(len(order)).scatter(order, row_numbers(len(order)))[wanted]
+        at = filled(0, len(ranking)).scatter(order, row_numbers(len(order)))[wanted]
         ranking, score = ranking[order], score[order]
         starts = starts_of(ranking)
     n_higher = at - starts[ranking.rle_id()[at]]
@@ -231,15 +258,15 @@ def places(rankings: Rankings, wanted: pl.Series, *, by_id: bool) -> pl.DataFram
     return result.with_columns(result[name].scatter(shared, values) for name, values in in_group.items())
 
 
-def _stand_in_order(ranking: pl.Series, score: pl.Series, starts: pl.Series) -> bool:
-    """True where rows are sorted by ranking, with falling scores; `starts` are the first rows of the rankings."""
-    rising = (score.slice(1) > score.head(-1)) & repeats(ranking).slice(1)
-    return not rising.any() and ranking[starts].n_unique() == len(starts)
-
-
-def _order(ranking: pl.Series, score: pl.Series) -> pl.Series:
-    """Numbers of the rows by ranking, with scores falling, equal ones in their order."""
+def _order(ranking: pl.Series, score: pl.Series, found: pl.Series | None = None) -> pl.Series:
+    """Numbers of the rows of all rankings, or of some, by ranking, with scores falling, equal ones in their order."""
     rows = pl.DataFrame({"ranking": ranking, "score": score, "row": row_numbers(len(ranking))})
+    if found is not None:
+        rows = rows.filter(pl.col("ranking").is_in(found.implode()))
+        if rows.height <= tuning.TUNING.together * len(found):
+            # Sorting them all is faster than each of many short lists.
+            by_score = rows.sort("score", descending=True, maintain_order=True)
+            return by_score.sort("ranking", maintain_order=True)["row"]
     row = pl.col("row").sort_by("score", descending=True, maintain_order=True)
     return rows.select(row.over("ranking", mapping_strategy="explode")).to_series()
 
@@ -282,7 +309,7 @@ def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> t
     columns = dict.fromkeys([*pair.run.keys, "doc_id", "score", *extra, *needs.costs])
     rows = pair.run.select(*columns).collect(engine="in-memory")
     systems = None if pair.run.systems is None else _systems(pair)
-    run = Rankings.of(rows, pair.run.keys, pair.systems, judgments.queries, systems)
+    run = whole = Rankings.of(rows, pair.run.keys, pair.systems, judgments.queries, systems)
     matches = _matches(run, judgments)
     if needs.judged_only:
         grades = judgments.rows["relevance"][matches["judgment"]]
@@ -315,32 +342,32 @@ def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> t
         n_queries = max(len(judgments.queries), 1)
         relation = _columns(pair.systems, run.systems[ranking // n_queries]) | relation
         query = ranking % n_queries
+        if not needs.whole:
+            relation[ANSWERED] = whole.answered()[ranking]
     relation |= _columns(
         list(itertools.filterfalse(pair.systems.__contains__, pair.run.keys)), judgments.queries[query]
     )
     # Rows known to be in the order of their rankings are grouped without a hash of each.
-    ranking = ranking.set_sorted() if ranking.is_sorted() else ranking
-    relation[RANKING] = ranking
-    return pl.DataFrame(relation | _alike(run, matches["row"], ranking, pair, needs)), run
+    relation[RANKING] = ranking.set_sorted() if ranking.is_sorted() else ranking
+    return _with_alike(pl.DataFrame(relation), pair, needs), run
 
 
-def _alike(
-    run: Rankings, matches: pl.Series, ranking: pl.Series, pair: RunAndQrels, needs: Needs
-) -> dict[str, pl.Series]:
-    """`ALIKE` for each row of the relation, where measures may share it; nothing where few rankings are alike."""
-    if pair.splits or run.systems is None or not needs.reads_only_judged(pair.systems):
-        return {}
-    if not ranking.flags["SORTED_ASC"]:
-        return {}
-    n_queries = max(len(run.queries), 1)
-    numbers = row_numbers(len(run.systems) * n_queries)
-    # Those without a judged document, from the last to the first, so that the first of a query stays.
-    silent = filled(True, len(numbers), pl.Boolean()).scatter(run.ranking[matches], False)
-    falling = numbers.filter(silent).reverse()
-    first = filled(None, n_queries).scatter(falling % n_queries, falling)
-    if (len(falling) - first.count()) * tuning.TUNING.alike < len(numbers):
-        return {}
-    return {ALIKE: first[numbers % n_queries].zip_with(silent, numbers)[ranking]}
+def _with_alike(relation: pl.DataFrame, pair: RunAndQrels, needs: Needs) -> pl.DataFrame:
+    """The relation with `ALIKE`, where many rankings are the same in all that measures read of them."""
+    keys = [*pair.run.keys, RANKING]
+    read = relation.select(cs.exclude(*keys, ANSWERED))
+    if pair.splits or needs.unjudged or not needs.reads_rankings_alone(keys) or relation.is_empty():
+        return relation
+    # Zeros of both signs are grouped as one, but a measure may distinguish them.
+    signed = any((1 / zeros.filter(zeros == 0) < 0).any() for zeros in read.select(cs.float()))
+    ranking = relation[RANKING]
+    starts = starts_of(ranking)
+    if signed or not ranking.flags["SORTED_ASC"] or relation.height > tuning.TUNING.alike * len(starts):
+        return relation
+    # The rows of each ranking as lists of values.
+    rows = relation.select(*read.columns, RANKING).group_by(RANKING, maintain_order=True).agg(pl.all())
+    first = rows.select(pl.col(RANKING).first().over(read.columns)).to_series()
+    return relation.with_columns(first[ranking.rle_id()].alias(ALIKE))
 
 
 def _systems(pair: RunAndQrels) -> pl.Series:

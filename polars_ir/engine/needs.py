@@ -40,7 +40,7 @@ from polars_ir.language.words import Ties
 RELATION = ("run", "query_id", "doc_id", "relevance", *MADE)
 
 #: Columns that are read by any measure.
-ALWAYS = frozenset({"query_id", "relevance", "rank"})
+ALWAYS = frozenset({"relevance", "rank"})
 
 #: Columns by which the documents of a tie are reordered.
 OF_TIES = ("doc_id", "n_higher", "n_tied")
@@ -99,10 +99,9 @@ class Needs(NamedTuple):
         """The given columns that may be read."""
         return columns if self.whole else list(filter(self.columns.__contains__, columns))
 
-    def reads_only_judged(self, systems: Sequence[str]) -> bool:
-        """True where measures read nothing of a run but the places of judged documents."""
-        others = (*systems, "n_retrieved", "judged_elsewhere")
-        return not (self.whole or self.unjudged) and self.columns.isdisjoint(others)
+    def reads_rankings_alone(self, keys: Sequence[str]) -> bool:
+        """True where measures read the rows of a ranking, and neither its `keys` nor what is computed of the run."""
+        return not self.whole and self.columns.isdisjoint(keys) and not self.budgets
 
     def of_judgments(self, qrels: object) -> Needs:
         """The needs where judgments without subtopics will do, as for groups of evidence, and these have none."""

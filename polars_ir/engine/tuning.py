@@ -55,7 +55,7 @@ class Tuning:
     #: separately.
     apart: int = 100_000
 
-    #: Rankings for each one with the same rows as another, up to which identical ones are grouped once.
+    #: Mean row count of a ranking in the judged relation up to which identical ones are sought, to group each once.
     alike: int = 8
 
     #: Minimum slots of a table of hashes per entry; at most twice as many: more let fewer rows through, and fewer stay

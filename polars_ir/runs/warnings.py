@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from polars_ir.engine.in_memory import ANSWERED
 from polars_ir.engine.lists import HAD, OF_LISTS, WARM, without
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.run_and_qrels import RunAndQrels, retrieves_judged
@@ -28,9 +29,9 @@ from polars_ir.language.measures.cumulated_gain import HIGHEST_EXPONENT
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.runs.pooled import pooled, warn_of_pooled
 
-#: Temporary columns: whether the run retrieved a judged document of a query, and whether it answered it. The judgments
-#: of tables in memory may be those of relevant documents: `retrieves_judged` reads all.
-HITS, ANSWERED = "polars_ir: hits", "polars_ir: answered"
+#: Temporary column beside `ANSWERED`: whether the run retrieved a judged document of a query. The judgments of tables in
+#: memory may be those of relevant documents: `retrieves_judged` reads all.
+HITS = "polars_ir: hits"
 
 #: Number of rows inspected for exchanged tables and columns.
 SAMPLED = 1000
@@ -58,7 +59,7 @@ FIRST = 10_000
 
 def marks_of(pair: RunAndQrels, needs: Needs) -> dict[str, pl.Expr]:
     """The columns that `warned` reads, with the condition for any row of a query in the judged relation."""
-    # A plan counts what the run answered; for a table in memory the run is read, if need be.
+    # A plan counts what the run answered; in memory `ANSWERED` may tell, and else the run is read, if need be.
     counted = not pair.run.eager and needs.kind.by_document and "n_retrieved" in needs.columns and not needs.judged_only
     return {HITS: needs.kind.hits, **({ANSWERED: pl.col("n_retrieved") > 0} if counted else {})}
 

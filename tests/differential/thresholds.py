@@ -36,6 +36,8 @@ VALUES = {
     "sparse": (0, 1, 16, 10**9),
     # Rows from which on measures of relevant documents are grouped apart from others.
     "apart": (0, 20, 10**9),
+    # Mean row count of a ranking up to which identical ones are grouped once.
+    "alike": (0, 8, 10**9),
     # The size of the tables of hashes.
     "slots": (0, 1, 16),
 }

@@ -1,5 +1,7 @@
 """Rows by number: where tables come in pieces, in no order, or with queries that only one side has."""
 
+import math
+
 import polars as pl
 import pytest
 from generated import collection, every_measure
@@ -95,20 +97,28 @@ def test_more_systems_by_queries_than_numbers_are_labelled_or_refused():
 OF_JUDGED = ["nDCG@10", "AP", "RR", "R@10", "P@10", "ERR", "bpref"]
 
 
+def test_grades_of_0_with_both_signs_are_not_taken_for_one(monkeypatch):
+    tune(monkeypatch)
+    qrels = pl.DataFrame({"query_id": ["a", "b"], "doc_id": ["d", "d"], "relevance": [0.0, -0.0]})
+    result = ir.evaluate({"a": ["d"], "b": ["d"]}, qrels, (1 / ir.relevance).first().alias("inverse"))
+    assert result["inverse"].to_list() == [math.inf, -math.inf]
+
+
 @pytest.mark.parametrize(
     ("measures", "shared"),
     [
         (OF_JUDGED, True),
         ([*OF_JUDGED, pl.col("doc_id").sort().first().alias("first")], True),
         ([*OF_JUDGED, pl.col("run").first().alias("system")], False),
-        ([*OF_JUDGED, ir.n_retrieved.alias("n")], False),
+        ([*OF_JUDGED, pl.col("query_id").first().alias("query")], False),
+        ([*OF_JUDGED, ir.n_retrieved.alias("n")], True),
     ],
-    ids=["named", "of documents", "of the system", "of the length"],
+    ids=["named", "of documents", "of the system", "of the query", "of the length"],
 )
 @pytest.mark.parametrize("missing", ["zero", "skip"])
 @pytest.mark.filterwarnings("ignore:the run")
 @pytest.mark.whole("a second a case", quick=2)
-def test_rankings_without_a_judged_document_have_the_values_of_their_query(measures, shared, missing, monkeypatch):
+def test_rankings_with_the_same_rows_have_the_same_values(measures, shared, missing, monkeypatch):
     run, qrels = collection(3, queries=60, depth=30)
     runs = {f"s{i}": run.sample(fraction=0.08, seed=i) for i in range(4)}
     several = pl.concat([rows.with_columns(run=pl.lit(name)) for name, rows in runs.items()])
