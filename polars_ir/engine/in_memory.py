@@ -341,9 +341,8 @@ def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> t
     if run.systems is not None:
         n_queries = max(len(judgments.queries), 1)
         relation = _columns(pair.systems, run.systems[ranking // n_queries]) | relation
+        relation |= {} if needs.whole else {ANSWERED: whole.answered()[ranking]}
         query = ranking % n_queries
-        if not needs.whole:
-            relation[ANSWERED] = whole.answered()[ranking]
     relation |= _columns(
         list(itertools.filterfalse(pair.systems.__contains__, pair.run.keys)), judgments.queries[query]
     )

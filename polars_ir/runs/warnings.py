@@ -29,8 +29,8 @@ from polars_ir.language.measures.cumulated_gain import HIGHEST_EXPONENT
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.runs.pooled import pooled, warn_of_pooled
 
-#: Temporary column beside `ANSWERED`: whether the run retrieved a judged document of a query. The judgments of tables in
-#: memory may be those of relevant documents: `retrieves_judged` reads all.
+#: Temporary column beside `ANSWERED`: whether the run retrieved a judged document of a query. The judgments of tables
+#: in memory may be those of relevant documents: `retrieves_judged` reads all.
 HITS = "polars_ir: hits"
 
 #: Number of rows inspected for exchanged tables and columns.
