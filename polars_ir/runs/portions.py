@@ -14,12 +14,12 @@ from typing import Any
 import polars as pl
 
 from polars_ir.engine import tuning
+from polars_ir.engine.in_memory import ANSWERED
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.run_and_qrels import RunAndQrels
 from polars_ir.errors import DataError
 from polars_ir.frames.known_order import known_order
 from polars_ir.runs.pooled import perhaps_pooled
-from polars_ir.runs.warnings import ANSWERED
 
 #: Rows of a batch, which portions are made of.
 BATCH = 100_000
