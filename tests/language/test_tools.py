@@ -76,53 +76,6 @@ def test_a_name_in_the_words_of_a_tool_has_its_figures(labelled, name, figures):
     assert found.to_series(1).to_list() == pytest.approx(figures, abs=1e-6)
 
 
-#: Figures of the tools for retrieved a x b y z, of which a, b and c are relevant.
-OF_ANSWERS = {
-    "ragas IDBasedContextPrecision": 0.4,
-    "ragas IDBasedContextRecall": 0.6667,
-    "ragas NonLLMContextPrecisionWithReference": 0.8333,
-    "ragas NonLLMContextRecall": 0.6667,
-    "DeepEval ContextualPrecision": 0.8333,
-    "LlamaIndex ndcg": 0.7039,
-    "Haystack DocumentMAPEvaluator": 0.5556,
-    "MLflow precision_at_5": 0.4,
-    "MLflow recall_at_5": 0.6667,
-    "TruLens precision": 0.4,
-    "TruLens recall": 0.6667,
-    "TruLens ndcg": 0.7039,
-    "TruLens ndcg@2": 0.6131,
-    "TruLens mrr": 1.0,
-    "AutoRAG recall": 0.6667,
-    "AutoRAG precision": 0.4,
-    "AutoRAG mrr": 0.4444,
-    "AutoRAG ndcg": 0.7039,
-    "AutoRAG-Research full_recall": 0.0,
-    "LongMemEval recall_all@5": 0.0,
-    "Phoenix precision@10": 0.2,
-    "Phoenix reciprocal_rank": 1.0,
-    "MultiHop-RAG Hits@4": 1.0,
-    "MultiHop-RAG MAP@10": 0.4444,
-}
-GROUPED = pl.DataFrame({"query_id": "q", "doc_id": [*"abc"], "subtopic": [1, 2, 3], "relevance": 1})
-
-
-@pytest.mark.parametrize("name", OF_ANSWERS)
-def test_a_name_of_a_tool_for_answers_has_its_figure(name):
-    found = ir.evaluate({"q": [*"axbyz"]}, GROUPED, name).to_series(1).item()
-    assert found == pytest.approx(OF_ANSWERS[name], abs=5e-5)
-
-
-def test_facts_of_one_chunk_are_found_together():
-    facts = pl.DataFrame({"query_id": "q", "doc_id": [*"bbe"], "subtopic": [1, 2, 3], "relevance": 1})
-    assert ir.evaluate({"q": [*"abcde"]}, facts, "MultiHop-RAG MAP@10")["GroupRR@10"].item() == pytest.approx(0.4)
-
-
-@pytest.mark.parametrize("name", ["MLflow ndcg_at_5", "Phoenix ndcg@5", "AutoRAG map", "ragas ContextRecall"])
-def test_a_name_that_no_measure_here_computes_says_why(name):
-    with pytest.raises(ir.IRError, match=r"ideal list|mean over groups|no documents"):
-        ir.parse(name)
-
-
 @pytest.mark.filterwarnings("ignore:no grade of the qrels is above 0")
 def test_scikit_learn_has_the_same_figures():
     metrics = pytest.importorskip("sklearn.metrics")
