@@ -57,6 +57,8 @@ class LogFormat(NamedTuple):
     question: tuple[str, ...] = QUESTIONS
     #: A list of documents in no order.
     candidates: str = ""
+    #: True where the relevant documents are titles, which are ids.
+    titles: bool = False
     #: A list of documents that do not count, which are left out before any cutoff.
     excluded: str = ""
     #: The start of a call, where each record is one.
@@ -148,6 +150,7 @@ FORMATS = (
         retrieved=RETRIEVED,
         relevant=("supporting_facts",),
         candidates="context",
+        titles=True,
         unpack=of_hotpotqa,
     ),
     LogFormat(

@@ -183,8 +183,11 @@ def _whole(table: pl.DataFrame, lists: Lists) -> Lists:
     return lists if _any(table, lists.of(pl.element() % 1 != 0)) else lists.cast(pl.Int64)
 
 
-def by_text(table: pl.DataFrame, sides: Sequence[Side]) -> bool:
-    """True where texts stand for ids: where a side lacks ids, or where lists of plain texts hold blanks."""
+def by_text(table: pl.DataFrame, sides: Sequence[Side], format: LogFormat) -> bool:
+    """True where texts stand for ids: where a side lacks ids, or where lists of plain texts hold blanks.
+
+    Titles of a format are ids where any of them was retrieved.
+    """
     have_texts = all(side.texts or side.plain for side in sides)
     if all(side.ids for side in sides):
         if have_texts and any(_lacking(table, side.ids, side.texts).height for side in sides):
@@ -193,9 +196,10 @@ def by_text(table: pl.DataFrame, sides: Sequence[Side]) -> bool:
         blank = pl.element().str.contains(" ", literal=True)
         if len(sides) == 1 or not any(_any(table, side.raw.of(blank)) for side in bare):
             return False
-        return len(bare) == len(sides) or _are_texts(
-            table, bare[0], next(side for side in sides if side is not bare[0])
-        )
+        if len(bare) < len(sides):
+            return _are_texts(table, bare[0], next(side for side in sides if side is not bare[0]))
+        found, relevant = (_values(table, side.ids) for side in sides)
+        return not (format.titles and found.is_in(relevant.implode()).any())
     if have_texts:
         return True
     lacks = next(side for side in sides if not side.ids)

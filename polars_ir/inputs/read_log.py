@@ -12,10 +12,24 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import SHOWN, Code, DataError, DtypeError, Fix, IRError, Setting, caller, fold, warn, with_names
+from polars_ir.errors import (
+    SHOWN,
+    Code,
+    DataError,
+    DtypeError,
+    Fix,
+    IRError,
+    Setting,
+    caller,
+    fold,
+    quoted,
+    warn,
+    with_names,
+)
 from polars_ir.files.tables import read_records
 from polars_ir.frames.kinds import give_back, to_polars
 from polars_ir.frames.roles import could_be, find
+from polars_ir.inputs.dicts import of_dicts
 from polars_ir.inputs.fields import Field, depth_of, field, first_field
 from polars_ir.inputs.from_lists import DISTANCES, may_distinguish, tables_of
 from polars_ir.inputs.log_formats import LogFormat, recognised
@@ -35,7 +49,7 @@ from polars_ir.inputs.log_sides import (
     with_lists,
     without_field,
 )
-from polars_ir.inputs.spans import KIND
+from polars_ir.inputs.spans import KIND, OF_RETRIEVERS
 from polars_ir.language.options import Value, check, one_of, or_none, public
 
 #: The column of calls.
@@ -44,8 +58,8 @@ STEP = "step"
 #: The question of a trace, which its first span has.
 ASKED = "polars_ir: asked"
 
-#: The fields that say which span is of a retriever, also one that found nothing.
-SPAN_KINDS = ("span_kind", f"attributes.{KIND}")
+#: The fields that say which span is of a retriever, also one that found nothing, and the values that do.
+SPAN_KINDS = {"span_kind": OF_RETRIEVERS[KIND]} | {f"attributes.{name}": kind for name, kind in OF_RETRIEVERS.items()}
 
 #: The columns of lists that a log lacks.
 LACKING = {"retrieved": "polars_ir: retrieved", "relevant": "polars_ir: relevant"}
@@ -85,7 +99,8 @@ def read_log(
     Parameters
     ----------
     source
-        JSON Lines, JSON, Parquet, Arrow IPC, CSV or TSV, or a frame (Polars, pandas, Arrow); a LazyFrame is collected.
+        JSON Lines, JSON, Parquet, Arrow IPC, CSV or TSV, a list of dicts, or a frame (Polars, pandas, Arrow); a
+        LazyFrame is collected.
     query
         Field of the query's id; by default an id field, else the question, else `user_id`. All names may be paths:
         `inputs.query`.
@@ -149,7 +164,12 @@ def log_of(
     """The tables of a log, and in words what was taken for what."""
     is_file = isinstance(source, str | os.PathLike)
     shown = caller().name(os.fspath(source)) if is_file else "frame"
-    table = read_records(source, **limits) if is_file else to_polars("source", source, column="score").lazy().collect()
+    if is_file:
+        table = read_records(source, **limits)
+    elif isinstance(source, list | tuple) and source and all(isinstance(record, dict) for record in source):
+        table = of_dicts(source)
+    else:
+        table = to_polars("source", source, column="score").lazy().collect()
     with with_names(source=shown, frame=shown):
         log, told = _log(table, named, scores=scores, duplicates=duplicates)
     return Log(*(None if part is None else give_back(part, None if is_file else source) for part in log)), told
@@ -166,7 +186,7 @@ def _log(
     if query is None or (found is None and gold is None):
         raise unrecognised(table, named)
     sides = [side for side in (found, gold) if side]
-    on_texts = by_text(table, sides)
+    on_texts = by_text(table, sides, format)
     check_complete(table, sides, query.value.alias(query.path), on_texts=on_texts)
     table, keys = _ranked(table, format, named, query, question, found)
     _check_values(table, query, *(side.raw.value.alias(side.path) for side in sides))
@@ -247,9 +267,11 @@ def _of_spans(
     step: Field | None,
 ) -> tuple[pl.DataFrame, list[str]]:
     """The spans of retrievers, which are calls of their trace, numbered by start."""
-    of_call = found.raw.value.is_not_null()
-    if kind := first_field(table.schema, SPAN_KINDS):
-        of_call |= (kind.value == "RETRIEVER").fill_null(value=False)
+    of_call, known = found.raw.value.is_not_null(), pl.lit(value=format.kept is not None)
+    for path, kind in SPAN_KINDS.items():
+        if each := field(table.schema, path):
+            of_call |= (each.value == kind).fill_null(value=False)
+            known |= each.value.is_not_null()
     start = step or first_field(table.schema, format.start)
     if start is not None:
         at = _times(table, start)
@@ -257,8 +279,21 @@ def _of_spans(
     if question is not None:
         asked = question.value.drop_nulls().first().over(query.value)
         table = table.with_columns(asked.alias(ASKED))
+    _check_calls(table, query, of_call & kept, known)
     table = table.filter(kept & of_call)
     return table.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over(query.value).alias(STEP)), [STEP]
+
+
+def _check_calls(table: pl.DataFrame, query: Field, of_call: pl.Expr, known: pl.Expr) -> None:
+    """An error without any call, and a warning for traces of which nothing says whether a retriever was called."""
+    if not table.select(of_call.any()).item():
+        fix = "Export the spans of retrievers with their attributes: their documents, or the kind of the span"
+        raise DataError("has no span of a retriever.", about="source", fix=fix)
+    unknown = table.filter(~(of_call | known).any().over(query.value)).select(query.value.alias("id").unique().sort())
+    if unknown.height:
+        some = quoted(unknown["id"].head(SHOWN).cast(pl.String).to_list())
+        traces = f"{unknown.height:,} trace{'s' * (unknown.height > 1)}"
+        warn(f"has {traces} whose spans have neither documents nor a kind, left out: {some}.", about="source")
 
 
 def _check_values(table: pl.DataFrame, of: Field, *shown: pl.Expr) -> None:

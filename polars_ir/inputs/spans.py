@@ -16,8 +16,9 @@ NUMBERED = r"^retrieval\.documents\.(\d+)\.document\.(id|score|content)$"
 QUESTIONS = ("gen_ai.retrieval.query.text", "input.value")
 WHOLE = ("retrieval.documents", "gen_ai.retrieval.documents")
 
-#: The attribute that says which span is of a retriever.
-KIND = "openinference.span.kind"
+#: The attributes that say which span is of a retriever, and the values that do.
+KIND, OPERATION = "openinference.span.kind", "gen_ai.operation.name"
+OF_RETRIEVERS = {KIND: "RETRIEVER", OPERATION: "retrieval"}
 
 #: The fields of spans, in a table of them.
 FIELDS: Any = {
@@ -43,7 +44,9 @@ def of_otlp(table: pl.DataFrame) -> pl.DataFrame:
     found = [rows.select("span", "text", place=place.cast(pl.Int64), name=name).drop_nulls("place")]
     if has(attributes.schema, "value.arrayValue.values[].kvlistValue.values[].key"):
         found.append(_of_arrays(rows.filter(pl.col("key") == WHOLE[1])))
-    whole = [pl.col("text").filter(pl.col("key") == name).first().alias(name) for name in (*QUESTIONS, KIND, WHOLE[1])]
+    names = (*QUESTIONS, KIND, OPERATION, WHOLE[1])
+    whole = [pl.col("text").filter(pl.col("key") == name).first().alias(name) for name in names]
+    whole.append((pl.col("key") == WHOLE[1]).any().alias("is_call"))
     of_spans = rows.group_by("span").agg(whole)
     of_spans = of_spans.with_columns(_of_texts(of_spans[WHOLE[1]]))
     documents = documents_of(pl.concat(found, how="diagonal_relaxed"))
@@ -51,8 +54,10 @@ def of_otlp(table: pl.DataFrame) -> pl.DataFrame:
         "span", trace_id="traceId", start_time=pl.col("startTimeUnixNano").cast(pl.Int64, strict=False)
     )
     joined = joined.join(of_spans, on="span", how="left").join(documents, on="span", how="left")
-    both = pl.coalesce("documents", WHOLE[1]).alias(WHOLE[0])
-    inner = pl.struct(pl.coalesce(QUESTIONS).alias(QUESTIONS[1]), KIND, both).alias("attributes")
+    # An attribute of documents without any is a call that found nothing.
+    nothing = pl.when("is_call").then(pl.lit([], DOCUMENTS))
+    both = pl.coalesce("documents", WHOLE[1], nothing).alias(WHOLE[0])
+    inner = pl.struct(pl.coalesce(QUESTIONS).alias(QUESTIONS[1]), KIND, OPERATION, both).alias("attributes")
     return joined.sort("span").select("trace_id", "start_time", inner)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from datetime import datetime
 
 import pandas as pd
 import polars as pl
@@ -287,7 +288,7 @@ SCOPES = {
     "nothing found": ([attribute(KEY, stringValue="[]")], []),
     "an empty array": ([attribute(KEY, arrayValue={"values": []})], []),
     "an array without values": ([attribute(KEY, arrayValue={})], []),
-    "no attributes": ([], []),
+    "no documents": ([attribute("gen_ai.operation.name", stringValue="retrieval")], []),
 }
 
 
@@ -297,6 +298,18 @@ def test_otlp_may_lack_values(write, attributes, ids, lacking):
     one = {name: value for name, value in {**SPAN, "attributes": attributes}.items() if name != lacking}
     log = ir.read_log(write({"resourceSpans": [{"scopeSpans": [{"spans": [one]}]}]}, "spans.json"))
     assert log.run["doc_id"].to_list() == ids
+    assert log.queries is None or log.queries["query_id"].to_list() == ["t"]
+
+
+def test_traces_of_which_nothing_says_that_they_retrieved_are_left_out_and_told(write):
+    found = [ASKED, attribute(KEY, stringValue='[{"id": "a"}]')]
+    empty = [ASKED, attribute(KEY, arrayValue={"values": []})]
+    chat = [ASKED, attribute("openinference.span.kind", stringValue="LLM")]
+    spans = [{**SPAN, "traceId": id, "attributes": of} for id, of in zip("abcd", (found, empty, [], chat), strict=True)]
+    path = write({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}, "spans.json")
+    with pytest.warns(ir.IRWarning, match="has 1 trace whose spans have neither documents nor a kind.*: 'c'"):
+        log = ir.read_log(path)
+    assert log.queries["query_id"].to_list() == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -304,6 +317,7 @@ def test_otlp_may_lack_values(write, attributes, ids, lacking):
     [
         ([], "has no spans"),
         ([{"spans": []}], "has no spans"),
+        ([{"spans": [{**SPAN, "attributes": []}]}], "has no span of a retriever"),
         ([{"spans": [{**SPAN, "attributes": [attribute(KEY, stringValue='[{"id": "a')]}]}], "no JSON, 1 of 1"),
         ([{"spans": [{**SPAN, "attributes": [attribute(KEY, stringValue='["a"]')]}]}], "must be a list of objects"),
     ],
@@ -385,6 +399,13 @@ RANKED = {
 def test_data_sets_may_have_rankings_beside(write, record):
     log = ir.read_log(write([record]))
     assert ir.evaluate(log.run, log.qrels, "RR")["RR"].to_list() == [0.5]
+
+
+def test_titles_of_hotpotqa_are_ids_whatever_blanks_they_hold(write):
+    facts = {"supporting_facts": [["Ed Wood", 0]], "context": [["Ed Wood", ["A film."]], ["Else where", ["."]]]}
+    log = ir.read_log(write([{**HOTPOTQA, **facts, "retrieved": ["Some other", "Ed Wood"]}]))
+    assert log.run["doc_id"].to_list() == ["Some other", "Ed Wood"]
+    assert log.documents.rows()[0] == ("Ed Wood", "A film.")
 
 
 @pytest.mark.parametrize(("records", "rows"), DATA_SETS.values(), ids=DATA_SETS)
@@ -607,6 +628,18 @@ def test_tables_are_of_the_kind_of_the_frame(kind):
     assert isinstance(log.run, type(kind(frame)))
     run = pl.from_pandas(log.run) if isinstance(log.run, pd.DataFrame) else log.run.collect()
     assert run.rows() == wanted.run.rows()
+
+
+def test_dicts_are_read_as_lines_are():
+    records = [
+        {"question": "q", "retrieved": [7], "relevant": [7], "step": datetime(2026, 1, 1)},
+        {"question": "r", "retrieved": ["07"], "relevant": float("nan"), "step": None},
+    ]
+    for given in (records, tuple(records)):
+        run, qrels, *_ = ir.read_log(given)
+        assert (run["doc_id"].to_list(), qrels.rows()) == (["7", "07"], [("q", "7", 1)])
+    with pytest.raises(ir.IRError, match="holds a set, which has no order"):
+        ir.read_log([{"question": "q", "retrieved": {"a"}, "relevant": ["a"]}])
 
 
 def test_the_same_log_is_read_from_parquet_csv_and_json(tmp_path):
