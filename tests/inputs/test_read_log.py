@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from datetime import datetime
+from datetime import date
 
 import pandas as pd
 import polars as pl
@@ -632,8 +632,8 @@ def test_tables_are_of_the_kind_of_the_frame(kind):
 
 def test_dicts_are_read_as_lines_are():
     records = [
-        {"question": "q", "retrieved": [7], "relevant": [7], "step": datetime(2026, 1, 1)},
-        {"question": "r", "retrieved": ["07"], "relevant": float("nan"), "step": None},
+        {"question": "q", "retrieved": [7], "relevant": [7], "day": date(2026, 1, 1)},
+        {"question": "r", "retrieved": ["07"], "relevant": float("nan"), "day": None},
     ]
     for given in (records, tuple(records)):
         run, qrels, *_ = ir.read_log(given)
