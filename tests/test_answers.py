@@ -48,6 +48,11 @@ NAMED = [
     *((A, OF_A, name, 0.8333) for name in ("AP(denominator='hits')@5", "DeepEval ContextualPrecision")),
     *((A, OF_A, f"ragas {name}", 0.8333) for name in ("ContextPrecision", "ContextUtilization")),
     (A, OF_A, "ragas NonLLMContextPrecisionWithReference", 0.83333333329),
+    # By the names of classes and configurations.
+    *((A, OF_A, f"ragas {name}", 0.8333) for name in ("llm_context_precision_with_reference", "context_precision")),
+    (A, OF_A, "DeepEval ContextualPrecisionMetric", 0.8333),
+    (A, OF_A, "AutoRAG retrieval_recall", 2 / 3),
+    (A, OF_A, "MLflow precision_at_k", 0.4),
     *((A, OF_A, name, 1) for name in ("RR", "LlamaIndex hit_rate", "LlamaIndex mrr", "Haystack DocumentMRREvaluator")),
     *((A, OF_A, name, 1) for name in ("Haystack DocumentRecallEvaluator", "TruLens mrr", "TruLens ir_hit_rate")),
     *((A, OF_A, name, 1) for name in ("Phoenix hit", "Phoenix reciprocal_rank", "MultiHop-RAG Hits@4")),

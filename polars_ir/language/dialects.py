@@ -23,7 +23,17 @@ from polars_ir.language import sql
 from polars_ir.language.catalog import CATALOG, SPELLING, Measure, MeasureInfo, plain
 from polars_ir.language.measure import PARAMETERS
 from polars_ir.language.options import CUTOFFS
-from polars_ir.language.tools import AMBIGUOUS, CALLED, CATALOGUES, ELSEWHERE, OF_EXPOSURE, PLAIN, TOOLS, ToolName
+from polars_ir.language.tools import (
+    AFFIXES,
+    AMBIGUOUS,
+    CALLED,
+    CATALOGUES,
+    ELSEWHERE,
+    OF_EXPOSURE,
+    PLAIN,
+    TOOLS,
+    ToolName,
+)
 
 #: `nDCG(dcg='exp-log2')@10`.
 CANONICAL = re.compile(r"(?P<name>[^()@]+)(?:\((?P<arguments>.*)\))?(?:@(?P<at>[^@]*))?", re.DOTALL)
@@ -138,7 +148,8 @@ def in_words_of(text: str) -> tuple[str, str]:
     tool = _tools(catalogued()).get(fold(words["tool"]), "") if words else ""
     if not words or not tool:
         return "", text
-    return tool, XGBOOST_MINUS.sub(r"\1-\2", CATBOOST_TOP.sub(r"\1@\2", words["name"]))
+    name = re.sub(AFFIXES[tool], "", words["name"]) if tool in AFFIXES else words["name"]
+    return tool, XGBOOST_MINUS.sub(r"\1-\2", CATBOOST_TOP.sub(r"\1@\2", name))
 
 
 def several(text: str) -> list[str]:

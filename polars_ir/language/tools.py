@@ -85,6 +85,7 @@ LEAVES_OUT = "leaves questions out for which nothing {}, here 0"
 TOOLS: Mapping[str, Mapping[str, ToolName]] = {
     "AutoRAG": {
         "map": ToolName("", "is the mean over groups of AP(denominator='hits'), each of one group's documents"),
+        "f1": ToolName("", "is of its recall by groups and its precision; 'F' is of documents alone"),
         "mrr": ToolName("GroupRR"),
         "ndcg": ToolName("nDCG(dcg='binary',denominator='R')", "counts a repeated document again"),
         "precision": ToolName(OF_LIST),
@@ -231,6 +232,8 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
     "ragas": {
         "ContextEntityRecall": ToolName("", OF_ANSWER.format("entities of the expected answer")),
         "ContextPrecision": ToolName(OF_HITS, BY_VERDICTS),
+        "ContextPrecisionWithoutReference": ToolName(OF_HITS, BY_VERDICTS),
+        "ContextPrecisionWithReference": ToolName(OF_HITS, BY_VERDICTS),
         "ContextRecall": ToolName("", OF_ANSWER.format("sentences of the expected answer")),
         "ContextUtilization": ToolName(OF_HITS, BY_VERDICTS),
         "IDBasedContextPrecision": ToolName("SetP", LEAVES_OUT.format("was retrieved")),
@@ -339,6 +342,14 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
         "ndcg-": ToolName(EXPONENTIAL),
         "pre": ToolName(OF_LIST),
     },
+}
+
+#: What a tool writes around the names above, in its configurations or classes.
+AFFIXES = {
+    "AutoRAG": r"^retrieval_(?!token)",
+    "DeepEval": r"Metric\b",
+    "MLflow": r"_at_k$",
+    "ragas": r"(?i)^llm_?(?=context)",
 }
 
 #: Other names of the tools.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.errors import Code, DtypeError, Fix
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, nearest, quoted
 from polars_ir.frames.canonical_frame import CanonicalFrame
+from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, column, count, or_none, public, truth
 from polars_ir.runs.rankings import ranked, returned, searched_run
@@ -78,9 +79,12 @@ def merge_calls(run: Table[FrameT], step: str = "step", *, k: int | None = None,
 
 def _of_calls(run: Table[FrameT], step: str) -> CanonicalFrame:
     """A run whose rankings are those of calls, each of which has a document once."""
-    table = searched_run(run, by=(step,))
-    dtype = table.dtypes[step]
+    schema = to_polars("run", run, column="score").collect_schema()
+    dtype = schema.get(step)
+    if dtype is None:
+        says = f"has no column {step!r} with the number or the time of each call; it has {quoted(schema)}."
+        raise ColumnError(says, about="run", near=nearest(step, schema), fix="Name the column of calls (step)")
     if not (dtype.is_integer() or dtype.is_temporal()):
         fix = Fix("Number the calls in their order, as in", Code(f"run.with_columns(pl.col({step!r}).cast(pl.Int64))"))
         raise DtypeError.of_column("run", step, "integers or times", dtype, fix)
-    return table
+    return searched_run(run, by=(step,))

@@ -80,7 +80,8 @@ def test_steps_may_be_times_and_the_kind_stays():
         (CALLS.cast({"step": pl.String}), "'step' must be integers or times"),
         (CALLS.with_columns(step=pl.Series([1, None, 1, 2, 2, 2])), "whose 'step' is null"),
         (CALLS.with_columns(step=1), "repeat the ids of another"),
-        (CALLS.drop("step"), "'step'"),
+        (CALLS.with_columns(step=pl.lit("x")), "'step' must be integers or times"),
+        (CALLS.drop("step"), "no column 'step' with the number or the time of each call"),
     ],
 )
 def test_steps_that_are_none_are_errors(run, says):
