@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 #: Maximum number of judges, each of whom is compared with each other.
 MOST_JUDGES, MOST_RESAMPLES = 200, 1_000_000
 
+#: Number of rows that are grouped by document at a time, which takes the most memory, and maximum number of such parts.
+GROUPED, MOST_PARTS = 5_000_000, 16
+
 #: Number of grades that a note lists.
 LISTED = 8
 
@@ -162,8 +165,8 @@ def agreement(
         says = f"have no column {missing[0]!r}, which {option('by')} names; they have {quoted(table.columns)}."
         raise ColumnError(says, about="qrels", near=nearest(missing[0], table.columns))
     check_keys("qrels", list(filter(SCHEMA.__contains__, keys)), {}, table.dtypes, tuple(SCHEMA))
-    names = _judges(table)
-    patterns = _patterns(table, names)
+    names, n_rows = _judges(table)
+    patterns = _patterns(table, names, min(-(-n_rows // GROUPED), MOST_PARTS))
     parts = patterns.partition_by(keys, as_dict=True) if keys else {(): patterns}
     asked = [(part, row) for part, rows in sorted(parts.items()) for row in _asked(rows, names, rel)]
     if not any(row.pairs for _, row in asked):
@@ -175,10 +178,11 @@ def agreement(
     return give_back(pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None).lazy(), qrels)
 
 
-def _judges(table: CanonicalFrame) -> list[Any]:
-    """The judges, in order; an error for one alone, and for more than are compared."""
+def _judges(table: CanonicalFrame) -> tuple[list[Any], int]:
+    """The judges, in order, and the number of rows; an error for one alone, and for more than are compared."""
     (judge,) = table.per
-    found = collected(table.select(judge).unique(), "streaming").to_series().drop_nulls().sort().to_list()
+    counts = collected(table.select(judge).group_by(judge).len(), "streaming")
+    found = counts[judge].drop_nulls().sort().to_list()
     if not found:
         raise DataError("have no judgments.", about="qrels")
     if len(found) == 1:
@@ -186,7 +190,7 @@ def _judges(table: CanonicalFrame) -> list[Any]:
     if len(found) > MOST_JUDGES:
         says = f"names {judge!r}, which has {len(found):,} values; each is compared with each, up to {MOST_JUDGES}."
         raise OptionError(says, about="judges")
-    return found
+    return found, int(counts["len"].sum())
 
 
 def _grade(place: int) -> str:
@@ -194,23 +198,27 @@ def _grade(place: int) -> str:
     return f"polars_ir: grade {place}"
 
 
-def _patterns(table: CanonicalFrame, judges: Sequence[Any]) -> pl.DataFrame:
-    """A row per query and pattern of grades, with the number of its documents."""
+def _patterns(table: CanonicalFrame, judges: Sequence[Any], n_parts: int) -> pl.DataFrame:
+    """A row per query and pattern of grades, with the number of its documents, from some queries at a time."""
     (judge,) = table.per
     grades = [_grade(place) for place in range(len(judges))]
     rows = table.select(*table.document, judge, "relevance").filter(~nothing_judged())
-    of_judges = (
+    of_judges = [
         pl.when(pl.col(judge) == value).then("relevance").max().alias(name)
         for name, value in zip(grades, judges, strict=True)
-    )
-    documents = rows.group_by(table.document).agg(pl.len().alias(ROWS), *of_judges)
+    ]
+    figures = [pl.len().alias(ROWS), *of_judges]
     n_judged = pl.sum_horizontal(pl.col(grades).is_not_null())
     invalid = pl.any_horizontal(pl.col(table.document).is_null(), ~pl.col(grades).is_finite().fill_null(True))
     odd = (pl.col(ROWS) != n_judged) | invalid
-    counts = documents.group_by(*table.keys, *grades).agg(pl.len().alias(COUNT), odd.any().alias(ODD))
-    patterns = collected(counts, "streaming")
+    parts = []
+    for number in range(n_parts):
+        part = rows.filter(pl.col("query_id").hash() % n_parts == number) if n_parts > 1 else rows
+        counts = part.group_by(table.document).agg(figures).group_by(*table.keys, *grades)
+        parts.append(collected(counts.agg(pl.len().alias(COUNT), odd.any().alias(ODD)), "streaming"))
+    patterns = pl.concat(parts)
     if patterns[ODD].any():
-        wrong = documents.filter(odd).select(table.document)
+        wrong = rows.group_by(table.document).agg(figures).filter(odd).select(table.document)
         found = collected(rows.join(wrong, on=table.document, how="semi", nulls_equal=True), "streaming")
         check_values("qrels", found, table.names)
         check_duplicates("qrels", found, [*table.document, judge], table.names)

@@ -162,12 +162,14 @@ def test_alpha_of_several_judges_allows_for_documents_that_some_lack():
     assert {name: round(value, 6) for name, value in found.items()} == wanted
 
 
-def test_agreement_is_the_same_of_plans_orders_pandas_and_values_of_a_key():
+def test_agreement_is_the_same_of_plans_orders_pandas_and_values_of_a_key(monkeypatch):
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("scipy")
     qrels = judged(FOUR, query=lambda place: f"q{place % 3}").with_columns(year=2019)
     expected = ir.agreement(qrels, rel=2, resamples=50)
     turned = qrels.sample(fraction=1, shuffle=True, seed=3)
+    # Some queries at a time, as of many rows.
+    monkeypatch.setattr("polars_ir.runs.agreement.GROUPED", 5)
     assert_frame_equal(ir.agreement(turned.lazy(), rel=2, resamples=50).collect(), expected, check_exact=True)
     of_pandas = ir.agreement(turned.to_pandas(), rel=2, resamples=50)
     assert isinstance(of_pandas, pandas.DataFrame)
