@@ -9,6 +9,7 @@ from polars_ir.answers import (
 from polars_ir.chunks import qrels_from_spans as qrels_from_spans, relabel as relabel
 from polars_ir.datasets.overlap import overlap as overlap
 from polars_ir.datasets.split import split as split
+from polars_ir.datasets.twins import twins as twins
 from polars_ir.errors import IRError as IRError, IRWarning as IRWarning
 from polars_ir.files import (
     read_beir as read_beir,

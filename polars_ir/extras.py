@@ -16,6 +16,7 @@ EXTRAS = {
     "stats": ("numpy", "scipy", "statsmodels"),
     "plot": ("altair",),
     "table": ("great_tables",),
+    "twins": ("rensa", "numpy"),
 }
 
 
@@ -23,6 +24,14 @@ def require(extra: str, what: str) -> None:
     """Raise an `ExtraError` that names the extra unless its packages are installed; `what` needs them."""
     if any(find_spec(module) is None for module in EXTRAS[extra]):
         raise ExtraError.missing(what, extra)
+
+
+def lacks(extra: str) -> str:
+    """What to install for an extra; nothing where its packages are there."""
+    from polars_ir.version import requirement
+
+    there = all(find_spec(module) is not None for module in EXTRAS[extra])
+    return "" if there else f"pip install {requirement(extra)}"
 
 
 def extra_of(module: str | None) -> str | None:

@@ -965,6 +965,7 @@ class IRNamespace(Generic[_FrameT_co]):
         by: str | Sequence[str] | None = None,
         only: str | Sequence[str] | None = None,
         history: Any = None,
+        documents: Any = None,
     ) -> _FrameT_co:
         """Anomalies of a run and its judgments: one row per finding, none for clean tables."""
     def worst_slices(

@@ -52,6 +52,7 @@ ADDED = {
     "table": "great_tables: `.ir.table()` as a table for publication.",
     "spark": "PySpark 4: `polars_ir.spark`. It is large, and no part of `all`.",
     "datasets": "ir_datasets: `ir.datasets.from_ir_datasets`.",
+    "twins": "rensa and numpy: `ir.twins` of documents with nearly the same text.",
     "cli": "argcomplete and tqdm: the shell completes `polars-ir`, and a bar shows the progress over files.",
     "all": "Every extra that is for use, but Spark.",
     "test": "What the tests need, with the tools that figures are compared with.",
@@ -132,7 +133,19 @@ def pages() -> dict[str, tuple[str, str, dict[str, Any]]]:
         "data": (
             "Data and judgments",
             "Test collections, runs and judgments from lists, judgments of several judges, and splits of logs.",
-            take([*of_judges, "datasets", "from_lists", "read_log", "qrels_from_spans", "relabel", "overlap", "split"]),
+            take(
+                [
+                    *of_judges,
+                    "datasets",
+                    "from_lists",
+                    "read_log",
+                    "qrels_from_spans",
+                    "relabel",
+                    "overlap",
+                    "split",
+                    "twins",
+                ]
+            ),
         ),
         "errors": ("Errors", "The base of all errors, and the class of all warnings.", take(["IRError", "IRWarning"])),
         "other": ("Other names", "Modules, typed access to `.ir`, and two rankings side by side.", rest),

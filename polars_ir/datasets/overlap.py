@@ -1,4 +1,4 @@
-"""`overlap`: queries that a test set shares with a training set.
+"""`overlap`: queries that a test set shares with a training set, or that documents hold.
 
 Conventions: ids are the same as they stand; texts are the same after Unicode compatibility composition (NFKC), case
 folding, and the removal of invisible characters, punctuation and surplus blanks. Signs that are not punctuation stay,
@@ -12,31 +12,44 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DtypeError, Fix, InputTypeError
+from polars_ir.engine.shingles import contained_in, normalised
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, InputTypeError, OptionError
+from polars_ir.frames.documents import documents_of
 from polars_ir.frames.kinds import Frame, give_back, to_polars
 from polars_ir.frames.roles import ROLES, TEXT, WIDE, find
-from polars_ir.language.options import public
+from polars_ir.language.options import Value, check, is_number, public
+
+#: The column of answers, and the least share of a text that documents hold.
+ANSWER = "answer"
+SHARE = Value("above 0, up to 1", lambda given: is_number(given) and 0 < given <= 1, float)
 
 #: The names a column of query texts is recognised by; case, `-` and `_` do not matter.
 TEXTS = ("text", "query", "query_text", "question")
 
 
 @public()
-def overlap(train: Any, test: Any) -> Any:
-    """The queries that a test set shares with a training set, by id or by text: a row per pair of such queries.
+def overlap(train: Any, test: Any = None, *, documents: Any = None, share: float = 0.8) -> Any:
+    """The queries that a test set shares with a training set, or that documents hold: a row per pair.
 
     Texts are the same if they differ only in case, punctuation, white space and the form of characters (NFKC). Ids are
     often assigned anew, so an id that stands for another text in the other set is noted. A test query has several rows
-    where several training queries are like it: `found["query_id"].n_unique()` counts the test queries.
+    where several training queries are like it: `found["query_id"].n_unique()` counts the test queries. With `documents`
+    in place of a test set the question, or the answer, of a query is looked for in them, as a leak of the test.
 
     Parameters
     ----------
     train
         The queries of the training set: a table with a query column, a column of texts (`text`, `query`, `query_text`
         or `question`), or both; a dict from ids to texts; or a list of ids. A query may be in several rows, as in
-        qrels.
+        qrels. For `documents` texts, and answers in a column `answer`.
     test
         The queries of the test set, likewise.
+    documents
+        A table with a column of ids (`doc_id`, ...) and one of texts (`text`, `contents`, ...), or a dict from ids to
+        texts.
+    share
+        The least share of the distinct shingles of a question or answer (three words in a row; a shorter one whole)
+        that a document must hold.
 
     Returns
     -------
@@ -44,12 +57,16 @@ def overlap(train: Any, test: Any) -> Any:
         A row per pair, in the order of the test set's ids: the query column of `test`, `train_query_id`, `shared`
         (String: `"id"`, `"text"`, or `"both"`), `text`, `train_text` (String; null where there is none), and `note`
         (String), which says of a shared id that the texts under it differ.
+    The kind of train, of documents
+        A row per document that holds a question or answer, in the order of queries and documents: the query column,
+        `doc_id`, `contained` (`"question"` or `"answer"`), `share` (Float64), `place` (Int64, the words before it)
+        and `excerpt`, as many of the normalised words from there as the question or answer has.
 
     Raises
     ------
     IRError
-        For two sets that do not both have ids or both have texts, two columns that could be either, or ids that
-        are integers in one set and strings in the other, which are never the same.
+        For a test set and documents, or neither; two sets that do not both have ids or both have texts, two columns
+        that could be either, or ids that are integers in one set and strings in the other, which are never the same.
 
     Examples
     --------
@@ -59,6 +76,10 @@ def overlap(train: Any, test: Any) -> Any:
     >>> ir.overlap(train, test).select("query_id", "train_query_id", "shared").rows()
     [('q1', 't1', 'text'), ('t2', 't2', 'id')]
     """
+    if (test is None) == (documents is None):
+        raise OptionError("overlap needs a test set, or documents.", fix="Give one of them")
+    if documents is not None:
+        return give_back(_contained(train, documents, check("share", share, SHARE)), train)
     (train_queries, _), (test_queries, name) = _queries("train", train), _queries("test", test)
     ids = _common_type(train_queries.collect_schema(), test_queries.collect_schema())
     train_rows = _comparable(train_queries, ids).rename(lambda column: f"train_{column}")
@@ -83,16 +104,36 @@ def overlap(train: Any, test: Any) -> Any:
     return give_back(result, test)
 
 
-def normalised(text: pl.Expr) -> pl.Expr:
-    """A text normalised for comparison; null where nothing is left.
-
-    >>> pl.select(normalised(pl.lit("  What's a\u00a0STRA\u00dfe?"))).item()
-    'what s a strasse'
-    """
-    # Polars has no case folding; lower case of upper case folds the same letters, and `ß` with `ss`.
-    folded = text.str.normalize("NFKC").str.to_uppercase().str.to_lowercase().str.normalize("NFKC")
-    words = folded.str.replace_all(r"\p{Cf}+", "").str.replace_all(r"[\p{P}\s]+", " ").str.strip_chars()
-    return pl.when(words != "").then(words)
+def _contained(queries: Any, documents: Any, share: float) -> pl.DataFrame:
+    """Questions and answers of queries that documents hold."""
+    frame = _frame("train", queries)
+    schema = frame.collect_schema()
+    rows, doc_id = documents_of(documents)
+    answer = next((column for column in schema if column.casefold() == ANSWER), None)
+    texts, name = _queries("train", frame)
+    parts = {"question": texts.select("query_id", "text")}
+    if answer is not None:
+        _check_strings("train", answer, schema[answer], "strings")
+        query = find("train", "query_id", schema.names())
+        parts[ANSWER] = frame.lazy().select(
+            pl.lit(None).alias("query_id") if query is None else pl.col(query).alias("query_id"), text=pl.col(answer)
+        )
+    elif texts.collect_schema()["text"] == pl.Null:
+        raise ColumnError.missing("train", "text", (*TEXTS, ANSWER), schema.names())
+    asked = pl.concat(
+        [
+            part.select(pl.lit(kind).alias("contained"), "query_id", pl.col("text").cast(pl.String))
+            for kind, part in parts.items()
+        ]
+    )
+    rows_of_texts = asked.unique().collect().sort("query_id", "contained", "text", descending=[False, True, False])
+    numbered = rows_of_texts.with_row_index("text_row")
+    rows = rows.sort("doc_id")
+    found = contained_in(numbered.select("text_row", "text"), rows, share).sort("text_row", "doc_row")
+    named = numbered.select("text_row", pl.col("query_id").alias(name), "contained")
+    ids = rows.select(pl.col("doc_id").alias(doc_id)).with_row_index("doc_row")
+    found = found.join(named, on="text_row", maintain_order="left").join(ids, on="doc_row", maintain_order="left")
+    return found.select(name, doc_id, "contained", "share", "place", "excerpt")
 
 
 def _queries(side: str, source: Any) -> tuple[pl.LazyFrame, str]:

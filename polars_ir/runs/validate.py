@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,8 +26,9 @@ from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.measures import ndcg, precision
 from polars_ir.language.options import check, each_once, keys_named, or_none, public, some_of
 from polars_ir.language.words import average
-from polars_ir.runs.leaks import LEAKS, leaks
+from polars_ir.runs.leaks import LEAKS, Leak, leaks
 from polars_ir.runs.pooled import fixed_by_document, perhaps_pooled, several
+from polars_ir.runs.twins_of_gold import TWINS, twins_of_gold
 from polars_ir.runs.warnings import exchanged
 
 #: Cutoff of the findings on the top of a ranking.
@@ -93,6 +94,7 @@ def validate(
     by: str | Sequence[str] | None = None,
     only: str | Sequence[str] | None = None,
     history: Any = None,
+    documents: Any = None,
 ) -> FrameT:
     """Anomalies of a run and its judgments: one row per finding, none for clean tables.
 
@@ -110,6 +112,9 @@ def validate(
         What the users of a recommender had before, such as the data of the training: rows of user and item in any form
         of a run. It adds findings: judged pairs that it has, and lists that look sampled (`warning`); recommended pairs
         that it has, judged users and items that it lacks (`note`).
+    documents
+        The texts of documents, as `twins` takes them. It adds a finding (`warning`): the queries with a relevant
+        document whose text stands under another id, too, that is not judged.
 
     Returns
     -------
@@ -139,12 +144,12 @@ def validate(
     >>> findings.select("finding", "severity", "count").rows()[:3]
     [('queries without judgments', 'note', 1), ('tied scores', 'note', 2), ('nDCG@10 moved by ties', 'note', 1)]
     """
-    known = FINDINGS if history is None else FINDINGS | LEAKS
+    known = FINDINGS | ({} if history is None else LEAKS) | ({} if documents is None else TWINS)
     names = each_once(check("only", only, or_none(some_of(*known)))) or list(known)
     keys = keys_named(by)
     kind, judged = judgment_table(qrels, check=False, by=keys)
     if not kind.by_document:
-        names = [name for name in names if name not in OF_GRADES]
+        names = [name for name in names if name not in (OF_GRADES | TWINS.keys())]
     of_types, run_side, qrels_side = _types(run_table(run, check=False, by=keys), judged)
     repeated_run, run_ids, sound_run = _sound(run_side, wrong_run_row(run_side.keys), run_side.document)
     # Findings of the judgments alone are made once for judgments prepared for many runs.
@@ -181,7 +186,8 @@ def validate(
         (TIES, lambda: _ties(sound_run.keys, relation, eager=eager) if may_tie else []),
         (UNJUDGED, lambda: [_unjudged(sound_run.keys, relation)]),
         (RANKS, lambda: _rank_column(run, run_side)),
-        (LEAKS, lambda: _leaks(sound_run, qrels_ids, history)),
+        (LEAKS, lambda: _findings(leaks(sound_run, qrels_ids, history), LEAKS)),
+        (TWINS, lambda: _findings([twins_of_gold(sound_qrels, documents)], TWINS)),
     ]
     findings = [
         one
@@ -256,7 +262,7 @@ def finding(
     mean = pl.col("wrong").mean() if share is None else average(pl.col("share").sort())
     return rows.select(*dict.fromkeys(read), wrong=wrong, share=share).select(
         finding=pl.lit(name),
-        severity=pl.lit((FINDINGS | LEAKS)[name]),
+        severity=pl.lit((FINDINGS | LEAKS | TWINS)[name]),
         count=pl.col("wrong").sum().cast(pl.UInt32),
         share=mean,
         examples=example.unique().bottom_k(SHOWN).sort().implode(),
@@ -520,9 +526,9 @@ def _unjudged(keys: list[str], relation: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _leaks(run: CanonicalFrame, qrels: CanonicalFrame, history: object) -> list[pl.LazyFrame]:
-    """The findings of a history."""
-    found = zip(LEAKS, leaks(run, qrels, history), strict=True)
+def _findings(leaks: Iterable[Leak], names: Iterable[str]) -> list[pl.LazyFrame]:
+    """The findings of a history, or of documents."""
+    found = zip(names, leaks, strict=True)
     return [finding(name, one.rows, one.wrong, _id(*one.ids), one.meaning) for name, one in found]
 
 

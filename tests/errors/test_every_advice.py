@@ -48,6 +48,14 @@ def rr(run: Any, qrels: Any = None, **options: Any) -> float:
     return round((pl.from_pandas(found) if isinstance(found, pd.DataFrame) else found.lazy().collect())["RR"].mean(), 9)
 
 
+def gold_with_twins(run: Any, qrels: Any, documents: Any) -> int:
+    """The number of findings of relevant documents with twins that are not judged, with the extra or without."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = ir.validate(run, qrels, documents=documents, only="relevant documents with unjudged twins")
+    return len(found)
+
+
 def first(result: Any, column: str) -> Any:
     """The first value of a column."""
     frame = pl.from_pandas(result) if isinstance(result, pd.DataFrame) else result.lazy().collect()
@@ -731,6 +739,20 @@ CASES = {
         0.5,
         lambda code, frame: rr(*eval(code)[:2]),
         frame=POLARS({"qid": ["q"], "things": [["x", "a"]], "bb_gold": [["a"]]}),
+    ),
+    "documents whose texts are numbers": Case(
+        lambda documents: ir.twins(documents, similarity=1).height,
+        {"documents": POLARS({"doc_id": ["a", "b"], "text": [1, 1]})},
+        2,
+    ),
+    "documents with ids of another type": Case(
+        gold_with_twins,
+        {
+            "run": POLARS(ranked()),
+            "qrels": QRELS,
+            "documents": POLARS({"doc_id": [1, 2], "text": ["the same text"] * 2}),
+        },
+        0,
     ),
     "queries to be answered of another type": Case(
         lambda frame, missing: ir.nugget_recall(frame, missing=missing).height,

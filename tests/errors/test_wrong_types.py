@@ -44,6 +44,7 @@ OWN = {
     "fuse": {"format": None},
     "agreement": {"qrels": JUDGED},
     "merge_judgments": {"qrels": JUDGED},
+    "twins": {"documents": {"d1": "a text"}},
     "stages": {"run": {"a": ONE, "b": OTHER}},
     "nugget_recall": {"frame": NUGGETS},
     "citation_precision": {"frame": SUPPORT},
