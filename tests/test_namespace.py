@@ -141,7 +141,7 @@ def test_charts_are_listed_and_the_nearest_is_named():
 
 
 #: Optional parameters that may be positional.
-TABLES_AND_MEASURES = {"qrels", "test", "per_query", "old", "other", "measure", "measures"}
+TABLES_AND_MEASURES = {"qrels", "per_query", "old", "other", "measure", "measures"}
 
 #: What is asked for first.
 METHODS = {
@@ -152,6 +152,7 @@ METHODS = {
     "skip_first": "n",
     "missing_evidence": "k",
     "merge_calls": "step",
+    "overlap": "test",
 }
 
 #: The words that measures are written in, which are no calls on tables.

@@ -216,7 +216,8 @@ def contained_in(texts: pl.DataFrame, documents: pl.DataFrame, least: float) -> 
             hits = hits.with_columns(share=pl.col("shingle") / pl.col("n")).filter(pl.col("share") >= least)
             hits = hits.join(part, on="row").join(numbered.select(text_row="row", asked="text"), on="text_row")
             words, asked = (normalised(pl.col(name)).str.extract_all(WORD) for name in ("text", "asked"))
-            excerpt = words.list.slice("place", asked.list.len()).list.join(" ")
+            # Of no hits Polars 2.0 makes lists of nulls.
+            excerpt = words.list.slice("place", asked.list.len()).cast(pl.List(pl.String)).list.join(" ")
             found.append(
                 hits.select("text_row", pl.col("row").alias("doc_row"), "share", "place", excerpt.alias("excerpt"))
             )

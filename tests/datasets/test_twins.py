@@ -84,25 +84,7 @@ def test_the_same_text_is_found_whatever_its_form_and_in_every_kind_of_table():
 @needs_rensa
 def test_none_and_many_of_one_template_are_no_error():
     assert ir.twins({"a": "", "b": "x"}).is_empty()
-    words = [
-        "the",
-        "page",
-        "that",
-        "you",
-        "asked",
-        "for",
-        "is",
-        "not",
-        "here",
-        "any",
-        "more",
-        "please",
-        "look",
-        "for",
-        "it",
-        "elsewhere",
-        "number",
-    ]
+    words = [f"the{at}" for at in range(16)]
     texts = {f"p{i:03}": " ".join([*words, str(i)]) for i in range(150)}
     found = ir.twins(texts)
     assert found["group"].to_list() == [1] * 150
