@@ -86,7 +86,9 @@ def qrels_from_spans(chunks: Any, gold: Table[FrameT], *, min_overlap: float = 0
     places = spans.lazy().select("source", "start", "end", GOLD)
     chunk_places = table.rows.select("doc_id", "source", "start", "end")
     met = overlapping(chunk_places, places, max(table.length, wanted.length))
-    pairs = met.select(GOLD, "doc_id", "start", "end").collect(engine="streaming")
+    # Ids made anew, since views of those that were read would keep all of them in memory.
+    own = pl.concat_str("doc_id", pl.lit("")) if table.dtypes["doc_id"] == pl.String else pl.col("doc_id")
+    pairs = met.select(GOLD, own.alias("doc_id"), "start", "end").collect(engine="streaming")
     met_nothing = spans.select("source", GOLD).filter(~pl.col(GOLD).is_in(pairs[GOLD].unique().implode()))
     if met_nothing.height:
         check_sources(met_nothing["source"], spans["source"].n_unique(), table, "gold")
