@@ -16,8 +16,8 @@ from polars_ir.language.options import check, not_negative, public, truth
 #: The columns of a gold span.
 SPAN = ["query_id", "source", "start", "end"]
 
-#: The numbers of gold spans, of needs (spans, or alternatives with one subtopic).
-GOLD, NEED = "polars_ir: gold", "polars_ir: need"
+#: The numbers of gold spans, and of needs (spans, or alternatives with one subtopic); the id of a chunk, or its hash.
+GOLD, NEED, CHUNK = "polars_ir: gold", "polars_ir: need", "polars_ir: chunk"
 
 #: The number of a border of segments.
 PLACE = "polars_ir: place"
@@ -83,12 +83,7 @@ def qrels_from_spans(chunks: Any, gold: Table[FrameT], *, min_overlap: float = 0
         raise OptionError("does not go with alternatives, the 'subtopic' of gold.", about="segments", fix=fix)
     same_sources(table, wanted)
     spans = _numbered(wanted)
-    places = spans.lazy().select("source", "start", "end", GOLD)
-    chunk_places = table.rows.select("doc_id", "source", "start", "end")
-    met = overlapping(chunk_places, places, max(table.length, wanted.length))
-    # Ids made anew, since views of those that were read would keep all of them in memory.
-    own = pl.concat_str("doc_id", pl.lit("")) if table.dtypes["doc_id"] == pl.String else pl.col("doc_id")
-    pairs = met.select(GOLD, own.alias("doc_id"), "start", "end").collect(engine="streaming")
+    pairs = _pairs(spans, table, wanted)
     met_nothing = spans.select("source", GOLD).filter(~pl.col(GOLD).is_in(pairs[GOLD].unique().implode()))
     if met_nothing.height:
         check_sources(met_nothing["source"], spans["source"].n_unique(), table, "gold")
@@ -99,6 +94,22 @@ def qrels_from_spans(chunks: Any, gold: Table[FrameT], *, min_overlap: float = 0
             _warn_of_overlaps(spans)
         made = _of_needs(spans, pairs, table, min_overlap)
     return give_back(made.rename({"query_id": wanted.names["query_id"]}), gold)
+
+
+def _pairs(spans: pl.DataFrame, chunks: Spans, gold: Spans) -> pl.DataFrame:
+    """The gold spans and chunks that overlap, with the place that both share."""
+    # Ids of chunks are looked up afterwards where hashes stand for them: most chunks meet no gold.
+    own = pl.col("doc_id").hash() if chunks.hashed else pl.col("doc_id")
+    places = chunks.rows.select("source", "start", "end", own.alias(CHUNK))
+    length = max(chunks.length, gold.length)
+    met = overlapping(places, spans.lazy().select("source", "start", "end", GOLD), length)
+    pairs = met.select(GOLD, CHUNK, "start", "end").collect(engine="streaming")
+    if not chunks.hashed:
+        return pairs.rename({CHUNK: "doc_id"})
+    ids = chunks.rows.select("doc_id", own.alias(CHUNK)).join(pairs.lazy().select(CHUNK).unique(), on=CHUNK, how="semi")
+    # Made anew, since views of the texts that were read would keep all of them in memory.
+    ids = ids.with_columns(pl.concat_str("doc_id", pl.lit("")))
+    return pairs.join(ids.collect(engine="streaming"), on=CHUNK).drop(CHUNK)
 
 
 def _numbered(gold: Spans) -> pl.DataFrame:

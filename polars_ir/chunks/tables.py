@@ -41,15 +41,17 @@ UNITS = {
 class Spans(NamedTuple):
     """A table of spans, checked: its plan, with columns under canonical names, and the user's names for these.
 
-    `length` is the mean length of a span, and `least` the lowest of integer ids of chunks.
+    `length` is the mean length of a span, `least` the lowest of integer ids of chunks, and `hashed` true of texts as
+    such ids whose hashes are all different.
     """
 
     about: str
     rows: pl.LazyFrame
     names: dict[str, str]
     dtypes: pl.Schema
-    length: float
-    least: int
+    length: float = 1
+    least: int = -1
+    hashed: bool = False
 
 
 def chunk_table(about: str, value: object) -> Spans:
@@ -74,7 +76,7 @@ def _spans(about: str, value: object, key: str) -> Spans:
         # LangChain's splitters note where a chunk starts alone.
         make["end"] = make["start"] + make["text"].str.len_chars().cast(pl.Int64)
     rows = frame.lazy().select(**make)
-    return _checked(Spans(about, rows, names, rows.collect_schema(), 0, -1), key)
+    return _checked(Spans(about, rows, names, rows.collect_schema()), key)
 
 
 def _names(about: str, columns: list[str], key: str) -> dict[str, str]:
@@ -152,14 +154,16 @@ def _checked(table: Spans, key: str) -> Spans:
         for rule in rules:
             _raise_rows(table, rule, key)
         _raise_misfit(table, key)
-    least = -1
-    if key == "doc_id":
-        # Sorting hashes takes half the time of counting distinct ones.
-        ordered = found[key].sort()
-        if (ordered == ordered.shift()).any():
-            _check_once(table)
-        least = min(ordered.head(1).to_list(), default=-1) if dtypes[key].is_integer() else -1
-    return table._replace(length=max(1, int(found["length"].sum())) / max(1, found.height), least=min(least, -1))
+    table = table._replace(length=max(1, int(found["length"].sum())) / max(1, found.height))
+    if key != "doc_id":
+        return table
+    # Sorting hashes takes half the time of counting distinct ones.
+    ordered = found[key].sort()
+    if repeated := bool((ordered == ordered.shift()).any()):
+        _check_once(table)
+    if dtypes[key].is_integer():
+        return table._replace(least=min(-1, *ordered.head(1)))
+    return table._replace(hashed=not repeated)
 
 
 def _kept(about: str, column: str) -> Fix:
