@@ -140,7 +140,8 @@ def _of_several(table: CanonicalFrame) -> str:
     if not named:
         return ""
     judge = closest(["judge", "annotator", "assessor", "user"], named)
-    return f"{of_subtopics}; if several judges', name their column: {option('judges', judge)}."
+    mean, each = option("judges", judge), option("by", judge)
+    return f"{of_subtopics}; if several judges', name their column: {mean} for their mean, {each} for each."
 
 
 def is_searched(run: CanonicalFrame) -> bool:

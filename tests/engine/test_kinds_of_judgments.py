@@ -82,7 +82,7 @@ def test_what_one_judge_did_not_judge_is_unjudged_for_them():
             lambda: ir.evaluate(RUN, JUDGES, "AP"),
             (
                 "If they are judgments of subtopics, use measures of these (alpha_nDCG); if several judges', name "
-                "their column: judges='judge'."
+                "their column: judges='judge' for their mean, by='judge' for each."
             ),
         ),
         (
