@@ -348,10 +348,10 @@ def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> t
     )
     # Rows known to be in the order of their rankings are grouped without a hash of each.
     relation[RANKING] = ranking.set_sorted() if ranking.is_sorted() else ranking
-    return _with_alike(pl.DataFrame(relation), pair, needs), run
+    return pl.DataFrame(relation), run
 
 
-def _with_alike(relation: pl.DataFrame, pair: RunAndQrels, needs: Needs) -> pl.DataFrame:
+def with_alike(relation: pl.DataFrame, pair: RunAndQrels, needs: Needs) -> pl.DataFrame:
     """The relation with `ALIKE`, where many rankings are the same in all that measures read of them."""
     keys = [*pair.run.keys, RANKING]
     read = relation.select(cs.exclude(*keys, ANSWERED))

@@ -100,8 +100,8 @@ class Needs(NamedTuple):
         return columns if self.whole else list(filter(self.columns.__contains__, columns))
 
     def reads_rankings_alone(self, keys: Sequence[str]) -> bool:
-        """True where measures read the rows of a ranking, and neither its `keys` nor what is computed of the run."""
-        return not self.whole and self.columns.isdisjoint(keys) and not self.budgets
+        """True where measures read the rows of a ranking, and not its `keys`."""
+        return not self.whole and self.columns.isdisjoint(keys)
 
     def of_judgments(self, qrels: object) -> Needs:
         """The needs where judgments without subtopics will do, as for groups of evidence, and these have none."""

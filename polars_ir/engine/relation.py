@@ -18,7 +18,16 @@ import polars as pl
 from polars_ir.engine import tuning
 from polars_ir.engine.as_plan import Strategy, is_small, plan_relation
 from polars_ir.engine.grouping import ranking_keys
-from polars_ir.engine.in_memory import RANKING, Judgments, Rankings, RowRuns, places, relate_by_number, row_numbers
+from polars_ir.engine.in_memory import (
+    RANKING,
+    Judgments,
+    Rankings,
+    RowRuns,
+    places,
+    relate_by_number,
+    row_numbers,
+    with_alike,
+)
 from polars_ir.engine.needs import RELATION, Needs, check_columns
 from polars_ir.engine.preferences import RELATION as OF_PREFERENCES
 from polars_ir.engine.preferences import preferences_of, relate_pairs
@@ -89,7 +98,7 @@ def relate(pair: RunAndQrels, needs: Needs) -> pl.LazyFrame:
             from polars_ir.engine.within import with_counts  # for calls with budgets alone
 
             relation = with_counts(relation, rankings, pair.run, needs.budgets, in_order=needs.ties == "input")
-        return relation.lazy()
+        return with_alike(relation, pair, needs).lazy()
     return plan_relation(
         pair, pair.qrels.with_frame(judgments.rows) if needs.relevant_only else pair.qrels, needs, strategy
     )
