@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from polars_ir.errors import Fix, warn
+from polars_ir.statistics import TINY
 
 Floats = NDArray[np.float64]
 
@@ -28,9 +29,6 @@ CELLS = 2_000_000
 
 #: Relative tolerance within which sums are equal: SciPy's.
 ROUNDING = 100 * float(np.finfo(np.float64).eps)
-
-#: Numbers nearer to 0 are scaled before they are squared or cubed: the results would leave the floats.
-TINY = 2.0**-200
 
 #: Minimum number of non-zero differences, and of their effective number, for the normal limit of sums to be as precise
 #: as draws.

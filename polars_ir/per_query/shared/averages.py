@@ -21,7 +21,7 @@ from polars_ir.language.catalog import CATALOG, Average
 from polars_ir.language.columns import average_of, canonical_name, column_of
 from polars_ir.language.words import average, ratio, total
 from polars_ir.per_query.shared.measures import range_of
-from polars_ir.per_query.shared.options import ROUNDED, TINY
+from polars_ir.per_query.shared.options import ROUNDED
 
 #: Lowest value in a geometric mean, which a single 0 would otherwise make 0 (trec_eval's).
 FLOOR = 1e-5
@@ -251,7 +251,7 @@ def note_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
     of_kind = pl.lit(WITHOUT_INTERVAL.get(averaging.kind), pl.String)
     few = pl.when(count == 0).then(pl.lit("no query")).when(count == 1).then(pl.lit("one query"))
     if not averaging.in_order:
-        few = few.when(_spans(averaged(averaging, weight)).is_between(0, TINY, "none")).then(pl.lit(TOO_SMALL))
+        few = few.when(_are_tiny(_spans(averaged(averaging, weight)))).then(pl.lit(TOO_SMALL))
     return few.otherwise(of_kind)
 
 
@@ -322,7 +322,7 @@ def _mean(averaging: Averaging, value: pl.Expr, weight: str | None) -> pl.Expr:
 
 def _std(averaging: Averaging, value: pl.Expr, weight: str | None) -> pl.Expr:
     if not averaging.in_order:
-        return pl.when(~_spans(value).is_between(0, TINY, "none")).then(value.std())
+        return pl.when(~_are_tiny(_spans(value))).then(value.std())
     unit = _unit(value)
     squares = ((value - _mean(averaging, value, weight)) / unit) ** 2
     if weight is None:
@@ -343,6 +343,13 @@ def _standard_error(averaging: Averaging, value: pl.Expr, weight: str | None) ->
     return (_bessel(value) * total(squares.drop_nulls())).sqrt() / total(shares.drop_nulls()) * unit
 
 
+def _are_tiny(widths: pl.Expr) -> pl.Expr:
+    """True for widths whose squares would leave the floats."""
+    from polars_ir.statistics import TINY
+
+    return widths.is_between(0, TINY, "none")
+
+
 def _spans(value: pl.Expr) -> pl.Expr:
     """Width of the range of the values."""
     return value.max() - value.min()
@@ -351,7 +358,7 @@ def _spans(value: pl.Expr) -> pl.Expr:
 def _unit(value: pl.Expr) -> pl.Expr:
     """Divisor of deviations: 1, but the width of their range where that is so tiny that squares would be 0."""
     width = _spans(value)
-    return pl.when(width.is_between(0, TINY, "none")).then(width).otherwise(1.0)
+    return pl.when(_are_tiny(width)).then(width).otherwise(1.0)
 
 
 def _bessel(value: pl.Expr) -> pl.Expr:

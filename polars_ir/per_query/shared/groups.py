@@ -14,7 +14,6 @@ import polars as pl
 
 from polars_ir.per_query.shared.averages import ADDED, AT_END
 from polars_ir.per_query.shared.measures import Range
-from polars_ir.per_query.shared.options import TINY
 
 if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Floats
@@ -120,6 +119,8 @@ def _undefined(group: Group, least: int) -> dict[str, Any]:
 
 def too_small(sample: Moments) -> str | None:
     """Note on unequal values whose deviations are too small for the squares and cubes of moments."""
+    from polars_ir.statistics import TINY
+
     is_tiny = 0 < sample.highest - sample.lowest < TINY
     return "the values are too small to be squared" if is_tiny else None
 

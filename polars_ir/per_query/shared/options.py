@@ -39,9 +39,6 @@ MOST_RESAMPLES = 10_000_000
 #: Factor by which a difference may exceed its limit: 0.4 - 0.3 is no larger than 0.1, despite floats.
 ROUNDED = 1 + 1e-9
 
-#: Values less far apart are scaled before they are squared, as in `statistics.randomisation`.
-TINY = 2.0**-200
-
 Interval = Literal["auto", "bounded", "normal", "t", "percentile", "BCa", "bootstrap-t"]
 
 #: Maximum number of planned looks.
