@@ -8,7 +8,7 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_ir.answers.missing import with_missing
-from polars_ir.frames.rules import Rule, guard
+from polars_ir.frames.rules import Rule
 from polars_ir.frames.table import answers_table
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, one_of, public, truth
@@ -145,8 +145,7 @@ def _figures(
         Rule(~cites & support.is_not_null(), "with 'support' and no 'citation'", "Number the citations of a sentence"),
     )
     sentence = [*table.keys, "sentence"]
-    if not table.eager:
-        rows = guard(rows, pl.struct(*sentence, "citation").is_duplicated(), TWICE, key="query_id")
+    rows = table.guarded_rows(rows, pl.struct(*sentence, "citation").is_duplicated(), TWICE)
     grade = support.cast(pl.Float64)
     value = pl.when(grade != UNJUDGED).then((grade == FULL).cast(pl.Float64) if strict else grade / FULL)
     cited = value.filter(cites)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_ir.answers.missing import with_missing
-from polars_ir.frames.rules import Rule, guard
+from polars_ir.frames.rules import Rule
 from polars_ir.frames.table import answers_table
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, one_of, public, truth
@@ -83,8 +83,7 @@ def nugget_recall(
         _other_words("importance", list(WEIGHTS["all"]), "Give each nugget one"),
         _other_words("assignment", list(ASSIGNMENTS), "Judge those nuggets, or say 'not_support'"),
     )
-    if not table.eager:
-        rows = guard(rows, pl.struct(*table.keys, "nugget").is_duplicated(), TWICE, key="query_id")
+    rows = table.guarded_rows(rows, pl.struct(*table.keys, "nugget").is_duplicated(), TWICE)
     values = {**ASSIGNMENTS, "partial_support": 0.0 if strict else ASSIGNMENTS["partial_support"]}
     weight, value = _number("importance", WEIGHTS[importance]), _number("assignment", values)
     name = f"{'strict_' * strict}{importance}_score"

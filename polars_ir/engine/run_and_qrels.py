@@ -91,8 +91,7 @@ def align(run: Any, qrels: Any = None, *, per: str | None = None, by: Sequence[s
     run_side, qrels_side = same_types(run_side, table)
     if prepared is None:
         search_duplicates(qrels_side)
-    if is_searched(run_side) or (run_side.eager and with_twice(run_side).collect().item()):
-        search_duplicates(run_side)
+    search_run(run_side)
     # Ids that were cast to the run's type are not those that were numbered.
     return RunAndQrels(run_side, qrels_side, prepared if qrels_side is table else None)
 
@@ -166,6 +165,12 @@ def with_twice(run: CanonicalFrame) -> pl.LazyFrame:
     else:
         searched = hashed.with_row_index("row").filter(sampled | (pl.col("row") < limits.searched_rows))
     return searched.select((pl.col("hash").drop_nulls().n_unique() < pl.col("hash").count()).alias(TWICE))
+
+
+def search_run(run: CanonicalFrame) -> None:
+    """Raise a `DataError` for a run in memory that gives a document of a query twice; a plan is searched as it runs."""
+    if is_searched(run) or (run.eager and with_twice(run).collect().item()):
+        search_duplicates(run)
 
 
 def searched(rows: pl.LazyFrame, run: CanonicalFrame) -> pl.LazyFrame:

@@ -145,6 +145,10 @@ class CanonicalFrame:
         wrong, says = (wrong_qrels_row(self.keys), BAD_QRELS) if self.about == "qrels" else of_run
         return self.with_frame(guard(self.all_columns(), wrong, naming(says, self.by), key="query_id"))
 
+    def guarded_rows(self, rows: pl.LazyFrame, wrong: pl.Expr, says: str) -> pl.LazyFrame:
+        """Rows made of the table: a plan's fail where some are wrong; those in memory were searched before."""
+        return rows if self.eager else guard(rows, wrong, says, key="query_id")
+
     def checked(self, *rules: Rule, rows: pl.LazyFrame | None = None, names: Mapping[str, str] = {}) -> pl.LazyFrame:
         """Rows of the table, or made of it, none of which may be invalid by some rules.
 

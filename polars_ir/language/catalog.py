@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import InitVar, dataclass, field
 from numbers import Integral, Real
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 import polars as pl
@@ -325,6 +326,11 @@ def _literal(value: object) -> str:
     if isinstance(value, dict):
         return "{" + ",".join(f"{key}:{_literal(v)}" for key, v in value.items()) + "}"
     return repr(plain(value))
+
+
+def catalogued() -> tuple[Measure, ...]:
+    """The functions of the catalogue as it is now: the key of a cache, since users define measures anew."""
+    return tuple(map(attrgetter("function"), list(CATALOG.values())))
 
 
 class MeasureColumn(NamedTuple):

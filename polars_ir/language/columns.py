@@ -9,8 +9,8 @@ from typing import Literal
 
 from polars_ir.errors import MeasureError
 from polars_ir.language import sql
-from polars_ir.language.catalog import Average, Measure, MeasureColumn, canonical
-from polars_ir.language.dialects import catalogued, measure_named
+from polars_ir.language.catalog import Average, Measure, MeasureColumn, canonical, catalogued
+from polars_ir.language.dialects import measure_named
 from polars_ir.language.measure import PARTS, of_part
 
 #: The suffix of a companion column at the end of a name in SQL: `ndcg_10_low`.

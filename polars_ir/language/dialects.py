@@ -13,14 +13,13 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from polars_ir.errors import Code, Fix, MeasureError, Setting, alike, did_you_mean, fold, nearest, option, quoted
 from polars_ir.language import sql
-from polars_ir.language.catalog import CATALOG, SPELLING, Measure, MeasureInfo, plain
+from polars_ir.language.catalog import CATALOG, SPELLING, Measure, MeasureInfo, catalogued, plain
 from polars_ir.language.measure import PARAMETERS
 from polars_ir.language.options import CUTOFFS
 from polars_ir.language.tools import (
@@ -194,11 +193,6 @@ def parts_of(text: str) -> tuple[str, dict[str, object], str | None]:
 def measure_names() -> list[str]:
     """Every name of a measure in use, in the spelling of each tool."""
     return list(_names(catalogued()))
-
-
-def catalogued() -> tuple[Measure, ...]:
-    """The functions of the catalogue as it is now: the key of a cache, since users define measures anew."""
-    return tuple(map(attrgetter("function"), list(CATALOG.values())))
 
 
 def _read(text: str, tool: str) -> ParsedName:

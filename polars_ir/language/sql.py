@@ -48,7 +48,7 @@ def spelt(info: MeasureInfo, arguments: Mapping[str, object], *, written: str | 
 def read(text: str, catalog: tuple[Measure, ...]) -> tuple[MeasureInfo, dict[str, object]] | None:
     """The measure and the parameters of a name that no other tool would write; None for any other name.
 
-    >>> from polars_ir.language.dialects import catalogued
+    >>> from polars_ir.language.catalog import catalogued
     >>> read("RBP_10_P_0_9", catalogued())[1], read("iprec_0_1", catalogued())[1], read("ndcg_10", catalogued())
     ({'k': 10, 'p': 0.9}, {'recall': 0.1}, None)
     """

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.engine.lists import LENGTH, lengths_of, listed
-from polars_ir.engine.run_and_qrels import is_searched, search_duplicates, systems_of, with_twice
+from polars_ir.engine.run_and_qrels import search_run, systems_of
 from polars_ir.errors import Code, DataError, Fix, MeasureError, option, warn
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.catalogue import Catalogue
@@ -100,8 +100,7 @@ def exposure(
     """
     measured, keys = asked(DEFAULTS if measures is None else measures), keys_named(by)
     table = run_table(run, by=keys)
-    if is_searched(table) or (table.eager and with_twice(table).collect().item()):
-        search_duplicates(table)
+    search_run(table)
     given = list(compress(("history", "items"), (history is not None, items is not None)))
     _check_catalogue(measured, given)
     catalogue = Catalogue.of(table, history, items) if given else None

@@ -11,7 +11,7 @@ import polars as pl
 from polars_ir.engine.lists import HAD, OF_LISTS, WARM, list_relation, with_history
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.relation import judged_relation
-from polars_ir.engine.run_and_qrels import RunAndQrels, is_searched, search_duplicates, with_twice
+from polars_ir.engine.run_and_qrels import RunAndQrels, search_run
 from polars_ir.errors import ColumnError, DataError, Fix, OptionError, option, quoted
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.catalogue import Catalogue
@@ -74,7 +74,7 @@ def related(run: Any, qrels: Any, measured: Sequence[ResolvedMeasure], needs: Ne
     if pair.run.numbered and needs.lists:
         raise ColumnError(f"has no ids of documents, which {quoted(sorted(of_lists))} need.", about="run")
     catalogue = Catalogue.of(pair.run, options["history"], options["items"])
-    if catalogue.history and catalogue.history.eager and not catalogue.history.rows:
+    if catalogue.history and catalogue.history.is_empty:
         raise DataError("has no rows.", about="history", fix=Fix("Leave it out, or look at how it was filtered"))
     if not needs.columns.isdisjoint(OF_HISTORY):
         relation = with_history(relation, catalogue, needs.columns)
@@ -85,8 +85,7 @@ def related(run: Any, qrels: Any, measured: Sequence[ResolvedMeasure], needs: Ne
 def run_alone(run: Any, by: Sequence[str]) -> RunAndQrels:
     """A run without judgments, searched for items that a list has twice."""
     table = run_table(run, by=by)
-    if is_searched(table) or (table.eager and with_twice(table).collect().item()):
-        search_duplicates(table)
+    search_run(table)
     return RunAndQrels(table, None)
 
 

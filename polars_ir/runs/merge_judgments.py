@@ -89,7 +89,7 @@ def merge_judgments(qrels: Table[FrameT], how: Jury | Sequence[Any], *, judges: 
     table = qrels_table(qrels, per=check("judges", judges, column("the qrels")))
     search_duplicates(table)
     rows, grade, judge = table.guarded().all_columns(), pl.col("relevance"), pl.col(judges)
-    rows = rows if table.eager else guard(rows, judge.is_null() & ~nothing_judged(), NULL_JUDGE, key="query_id")
+    rows = table.guarded_rows(rows, judge.is_null() & ~nothing_judged(), NULL_JUDGE)
     trusted = pl.Series(dtype=table.dtypes[judges]) if isinstance(how, str) else _listed(rows, table, each_once(how))
     if not table.eager:
         for each in trusted:

@@ -160,6 +160,12 @@ def warn_of_grades(judgments: CanonicalFrame, measures: Sequence[ResolvedMeasure
         warn(f"to {quoted([name for name, _ in calls], NAMED)} {problem}.", fix=fix)
 
 
+def warn_of_known_grades(pair: RunAndQrels, measures: Sequence[ResolvedMeasure]) -> None:
+    """Warn of grades where they are in memory; a plan's result brings its own."""
+    if (judgments := pair.qrels or pair.run).eager:
+        warn_of_grades(judgments, measures)
+
+
 def _extremes(judgments: CanonicalFrame) -> tuple[Any, Any]:
     """The lowest grade above 0, and the highest."""
     if judgments.eager:
@@ -349,8 +355,7 @@ def _examples(table: CanonicalFrame, role: str) -> str:
 
 def warn_of_tables(run: Any, pair: RunAndQrels, measures: Sequence[ResolvedMeasure]) -> None:
     """Warn of grades, of tables or columns in memory that were probably exchanged, and of ids of no document."""
-    if (judgments := pair.qrels or pair.run).eager:
-        warn_of_grades(judgments, measures)
+    warn_of_known_grades(pair, measures)
     if not pair.run.eager:
         return
     if pair.qrels is not None and pair.qrels.eager and _are_exchanged(pair.run, pair.qrels):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -59,14 +59,15 @@ def with_attributes(
     dtypes = {name: schema[column_for(name)] for name in names}
     check_types(dtypes, names, option, option)
     rules = [_valued(dtypes, names, option, Fix(VALUELESS))]
+    order: Literal["left"] | None = None
     if table.eager:
         values = source.collect(engine="in-memory")
         check_duplicates(option, values, keys, table.names)
-        source = values.lazy()
+        source, order = values.lazy(), "left"
     else:
         once = Rule(pl.len().over(keys) > 1, f"with several values of {option}", "Give each query one.")
         source = checked(source, once, eager=False, about=table.about, keys=keys, names=table.names)
-    rows = rows.join(source, on=keys, how="left", maintain_order="left" if table.eager else None)
+    rows = rows.join(source, on=keys, how="left", maintain_order=order)
     return table.checked(*rules, rows=rows, names=_shown(names)), names
 
 

@@ -88,7 +88,7 @@ def people(queries: Queries, reference: Any, *, named: bool = False) -> Canonica
     else:
         rows, _ = rows_of_plan(table, rows, measures, [], as_they_come=False, repeated=False)
     rows = rows.select(*(pl.col(role).cast(dtype) for role, dtype in types.items()), *measures)
-    found = table.with_frame(rows.collect(engine="in-memory") if table.eager else rows)
+    found = table.with_frame(table.computed(rows))
     if of.eager:
         _check_part(found, of)
     return found
