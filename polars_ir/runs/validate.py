@@ -27,6 +27,7 @@ from polars_ir.language.measures import ndcg, precision
 from polars_ir.language.options import check, each_once, keys_named, or_none, public, some_of
 from polars_ir.language.words import average
 from polars_ir.runs.leaks import LEAKS, Leak, leaks
+from polars_ir.runs.lookalikes import lookalikes
 from polars_ir.runs.pooled import fixed_by_document, perhaps_pooled, several
 from polars_ir.runs.twins_of_gold import TWINS, twins_of_gold
 from polars_ir.runs.warnings import exchanged
@@ -39,15 +40,6 @@ READ = ("doc_id", "relevance", "rank", "n_higher", "n_tied")
 
 #: True for a document that shares its score within its ranking, and for one whose score can bring it to the top.
 TIED, IN_TOP = pl.col("n_tied") > 1, pl.col("n_higher") < DEPTH
-
-#: What makes different texts look alike, by any of its characters: other than ASCII, stripped characters, and letters
-#: of both cases.
-FORMS = {
-    "other": pl.all().str.len_bytes() != pl.all().str.len_chars(),
-    "stripped": pl.all().str.contains(r"^\s|\s$|\.0$|^0\d"),
-    "upper": pl.all().str.contains("[A-Z]"),
-    "lower": pl.all().str.contains("[a-z]"),
-}
 
 #: Severities, the worst first: `evaluate` refuses it; something went wrong upstream, so that figures mislead; or it is
 #: a fact to bear in mind when reading figures.
@@ -412,69 +404,16 @@ def _shares(qrels: CanonicalFrame) -> pl.LazyFrame:
 
 
 def _lookalikes(pair: RunAndQrels, qrels: CanonicalFrame, role: str) -> list[pl.LazyFrame]:
-    """Ids of the run that no id of the qrels matches, but would without blanks, case, leading zeros or `.0`.
-
-    Or with accents as one character (NFC), which others write as two (NFD).
-    """
-    run_ids, eager = _texts(pair.run, role), pair.run.eager and qrels.eager
-    judged_ids, of_judged = pair.kept(("ids", role), partial(_judged_ids, qrels, role))
-    form = _form(run_ids) | of_judged if eager else set(FORMS)
-    if form.isdisjoint(("other", "stripped")) and not form.issuperset(("upper", "lower")):
+    """The finding of ids of the run that only look different from those of the qrels."""
+    pairs = lookalikes(pair, qrels, role)
+    if pairs is None:
         return []
-    # ASCII text has no other form, and searching for one takes longer than all the rest.
-    alike = pl.col(role).str.normalize("NFC") if "other" in form else pl.col(role)
-    alike = alike.str.to_lowercase()
-    if not form.isdisjoint(("other", "stripped")):
-        alike = alike.str.strip_chars().str.strip_suffix(".0").str.replace(r"^0+(\d)", "$1")
-    if eager and not _any_alike(run_ids, judged_ids.with_columns(alike=alike), alike):
-        run_ids, judged_ids = run_ids.clear(), judged_ids.clear()
-    run_ids = run_ids.unique()
-    unmatched = judged_ids.join(run_ids, on=role, how="anti").select(pl.col(role).alias("judged"), alike=alike)
-    alone = run_ids.join(judged_ids, on=role, how="anti").with_columns(alike=alike)
-    pairs = alone.join(unmatched.group_by("alike").agg(pl.col("judged").min()), on="alike", how="left")
     meaning = (
         "the run's id and that of the qrels differ in blanks, case, leading zeros, a decimal point or the form of "
         "accents (NFC, NFD), so that they do not match"
     )
     example = pl.format("'{}' ~ '{}'", _wrong(role), _wrong("judged"))
     return [finding(f"{role} that only looks different", pairs, pl.col("judged").is_not_null(), example, meaning)]
-
-
-def _texts(table: CanonicalFrame, role: str) -> pl.LazyFrame:
-    """Ids of a table as texts; queries once, since there are few of them and many documents."""
-    ids = table.select(role).unique() if role == "query_id" else table.select(role)
-    return ids.select(pl.col(role).cast(pl.String))
-
-
-def _judged_ids(qrels: CanonicalFrame, role: str) -> tuple[pl.LazyFrame, set[str]]:
-    """The judged ids, and in memory their form."""
-    ids = _texts(qrels, role)
-    if not qrels.eager:
-        return ids.unique(), set()
-    ids = ids.collect(engine="in-memory").lazy()
-    return ids, _form(ids)
-
-
-def _form(ids: pl.LazyFrame) -> set[str]:
-    """Names in `FORMS` of the variations among some of the ids in memory.
-
-    The test is cheap, and mostly there is nothing to strip and one case.
-    """
-    forms = ids.select(form.any().alias(name) for name, form in FORMS.items()).collect(engine="in-memory")
-    return {name for name in FORMS if forms[name].item()}
-
-
-def _any_alike(run_ids: pl.LazyFrame, judged_ids: pl.LazyFrame, stripped: pl.Expr) -> bool:
-    """True if an id of the run in memory that is none of the qrels is `alike` one of them, stripped.
-
-    Mostly none is; this test takes a third of the time of counting them.
-    """
-    judged = judged_ids.collect(engine="in-memory")
-    role, _ = judged.columns
-    alone = run_ids.join(judged.lazy().select(role), on=role, how="anti").with_columns(alike=stripped)
-    alone = alone.filter(among(["alike"], judged.select("alike")))
-    alike = alone.join(judged.lazy().select("alike"), on="alike", how="semi")
-    return not alike.head(1).collect(engine="in-memory").is_empty()
 
 
 def _tied(keys: list[str], placed: pl.LazyFrame) -> pl.LazyFrame:
