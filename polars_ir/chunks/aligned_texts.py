@@ -69,7 +69,8 @@ def _texts(chunks: Spans, sources: pl.LazyFrame) -> pl.LazyFrame:
     rows = rows.sort("source", "start", "end")
     before = pl.col("end").cum_max().shift(1, fill_value=0).over("source")
     gap = pl.lit(UNKNOWN).repeat_by((pl.col("start") - before).clip(0)).list.join("")
-    new = pl.col("text").str.slice((before - pl.col("start")).clip(0))
+    unknown = pl.lit(UNKNOWN).repeat_by(pl.col("end") - pl.col("start")).list.join("")
+    new = pl.coalesce("text", unknown).str.slice((before - pl.col("start")).clip(0))
     return (
         rows.select("source", text=gap + new).group_by("source", maintain_order=True).agg(pl.col("text").str.join(""))
     )

@@ -143,7 +143,7 @@ def _warn_of_overlaps(spans: pl.DataFrame) -> None:
         first = _place(again.row(0, named=True))
         fix = Fix("Segments count each character once", Setting("segments", value=True))
         warn(
-            f"{again.height} spans of gold overlap another of their query, and each counts; the first is {first}.",
+            f"gold has {again.height} that overlap another span of their query, and each counts; the first is {first}.",
             fix=fix,
         )
 

@@ -22,6 +22,9 @@ NAMES = {
     "text": ("text", "content", "page_content", "chunk_text"),
 }
 
+#: Largest accepted place: sums of a million lengths are integers still.
+LONGEST = 2**40
+
 #: The length of a span.
 LENGTH = pl.col("end") - pl.col("start")
 
@@ -137,6 +140,7 @@ def _checked(table: Spans, key: str) -> Spans:
     ]
     start, end = names["start"], names.get("end", "end")
     rules.append(Rule(pl.col("start") < 0, f"whose {start!r} is negative", "Count characters from 0"))
+    rules.append(Rule(pl.col("end") > LONGEST, f"whose {end!r} is beyond any text", "Count the characters of a source"))
     fix = Fix("Leave them out", Code.keeping(about, *_longer(start, end)))
     rules.append(Rule(LENGTH <= 0, f"whose {end!r} is not behind {start!r}: spans are half-open, [start, end)", fix))
     if "relevance" in names:

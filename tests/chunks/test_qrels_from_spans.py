@@ -161,6 +161,7 @@ def test_offsets_that_are_not_of_characters_are_told_by_their_length(length, pro
         (CHUNKS.with_columns(end="start"), GOLD, "2 rows whose 'end' is not behind 'start'"),
         (CHUNKS, spans(("q", "s", 9, 3)), "gold has 1 row whose 'end' is not behind"),
         (CHUNKS.with_columns(start=-1), GOLD, "whose 'start' is negative"),
+        (CHUNKS.with_columns(end=2**62), GOLD, "2 rows whose 'end' is beyond any text"),
         (CHUNKS.with_columns(source=pl.lit(None, pl.String)), GOLD, "whose 'source' is null"),
         (CHUNKS.with_columns(doc_id=pl.lit("a")), GOLD, "is of several chunks. Give each chunk"),
         (chunks(("1", "s", 0, 9), ("1", "t", 0, 9)), GOLD, "make ids of both"),
@@ -189,7 +190,7 @@ def test_what_one_side_lacks_and_what_overlaps_is_told():
     told = [str(each.message) for each in noticed]
     assert [text.partition(";")[0][:40] for text in told] == [
         "sources of gold have no chunks, 1 of 2: ",
-        "1 spans of gold overlap another of their",
+        "gold has 1 that overlap another span of ",
         "1 of 3 spans of gold have no chunk that ",
     ]
     with pytest.warns(ir.IRWarning) as noticed:

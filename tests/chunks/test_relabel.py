@@ -160,6 +160,8 @@ def test_what_is_between_chunks_is_no_change():
         warnings.simplefilter("error")
         moved = ir.relabel({"q": {"o0": 0, "o3": 1}}, old, gaps)
     assert moved.changes.select("change", "new", "aligned").rows() == [("moved", ["n0"], 1.0), ("kept", ["n6"], 1.0)]
+    without = old.with_columns(text=pl.when(doc_id="o1").then(None).otherwise("text"))
+    assert quietly(ir.relabel, {"q": {"o0": 0, "o3": 1}}, without, gaps).changes.equals(moved.changes)
 
 
 def test_blocks_are_the_same_text_on_both_sides():
