@@ -78,14 +78,14 @@ OF_LOG = "has the items of the whole log, and [PAD]: give"
 
 #: Of tools for answers from retrieved documents.
 OF_HITS = "AP(denominator='hits')"
-BY_VERDICTS = "is of the verdicts of a model: make them the judgments"
-OF_ANSWER = "counts {} by a model, and no documents"
-LEAVES_OUT = "leaves questions out for which nothing {}, here 0"
+BY_VERDICTS = "takes the verdicts of a model: make them the judgments"
+OF_ANSWER = "counts {} that a model judges, and no documents"
+LEAVES_OUT = "skips questions for which nothing {}, here 0"
 
 TOOLS: Mapping[str, Mapping[str, ToolName]] = {
     "AutoRAG": {
         "map": ToolName("", "is the mean over groups of AP(denominator='hits'), each of one group's documents"),
-        "f1": ToolName("", "is of its recall by groups and its precision; 'F' is of documents alone"),
+        "f1": ToolName("", "combines its recall of groups and its precision; 'F' is of documents alone"),
         "mrr": ToolName("GroupRR"),
         "ndcg": ToolName("nDCG(dcg='binary',denominator='R')", "counts a repeated document again"),
         "precision": ToolName(OF_LIST),
@@ -323,7 +323,7 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
         "ir_hit_rate": ToolName("Success"),
         "mrr": ToolName("RR"),
         "ndcg": ToolName(
-            "nDCG", "leaves questions out for which nothing was retrieved, here 0; its k is the list's length"
+            "nDCG", "skips questions for which nothing was retrieved, here 0; its k is the list's length"
         ),
         "precision": ToolName(OF_LIST, "counts all that tie with the k-th where it has scores"),
         "recall": ToolName("R", "counts all that tie with the k-th where it has scores"),
