@@ -322,9 +322,7 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
     "TruLens": {
         "ir_hit_rate": ToolName("Success"),
         "mrr": ToolName("RR"),
-        "ndcg": ToolName(
-            "nDCG", "skips questions for which nothing was retrieved, here 0; its k is the list's length"
-        ),
+        "ndcg": ToolName("nDCG", "skips questions for which nothing was retrieved, here 0; its k is the list's length"),
         "precision": ToolName(OF_LIST, "counts all that tie with the k-th where it has scores"),
         "recall": ToolName("R", "counts all that tie with the k-th where it has scores"),
     },
