@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import SHOWN, ColumnError, DataError, OptionError, nearest, option, quoted
+from polars_ir.errors import SHOWN, Code, ColumnError, DataError, Fix, OptionError, nearest, option, quoted
 from polars_ir.frames.advice import check_keys
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import collected, give_back
@@ -25,8 +25,8 @@ from polars_ir.language.options import any_number, check, column, keys_named, or
 if TYPE_CHECKING:
     from polars_ir.statistics.agreement import Coefficient, Estimate, Pairs
 
-#: Maximum number of judges, each of whom is compared with each other.
-MOST_JUDGES, MOST_RESAMPLES = 200, 1_000_000
+#: Maximum number of judges, each of whom is compared with each other, and of grades, whose pairs are counted.
+MOST_JUDGES, MOST_GRADES, MOST_RESAMPLES = 200, 101, 1_000_000
 
 #: Number of rows that are grouped by document at a time, which takes the most memory, and maximum number of such parts.
 GROUPED, MOST_PARTS = 5_000_000, 16
@@ -222,6 +222,14 @@ def _patterns(table: CanonicalFrame, judges: Sequence[Any], n_parts: int) -> pl.
         found = collected(rows.join(wrong, on=table.document, how="semi", nulls_equal=True), "streaming")
         check_values("qrels", found, table.names)
         check_duplicates("qrels", found, [*table.document, judge], table.names)
+    if (n_grades := pl.concat([patterns[name] for name in grades]).drop_nulls().n_unique()) > MOST_GRADES:
+        grade = table.names["relevance"]
+        says = f"have {n_grades:,} unlike grades; agreement counts the pairs of {MOST_GRADES} at most."
+        rounded = Code(
+            f"qrels.with_columns(pl.col({grade!r}).round())",
+            f"qrels.assign(**{{{grade!r}: qrels[{grade!r}].round()}})",
+        )
+        raise DataError(says, about="qrels", fix=Fix("Make few of them first, as by rounding", rounded))
     return patterns.with_columns(pl.col("query_id").rank("dense"))
 
 

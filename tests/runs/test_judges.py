@@ -239,6 +239,13 @@ def test_documents_that_one_judge_lacks_and_unlike_grades_are_told():
             {},
             r"without a document of a query in common[\s\S]*ad0000[\s\S]*bd0000",
         ),
+        (
+            lambda q: pl.concat(
+                q.with_columns(doc_id=pl.lit(f"d{n}"), relevance=pl.lit(n / 7)).unique() for n in range(200)
+            ),
+            {},
+            r"have 200 unlike grades.*at most. Make few of them first, .*\.round\(\)",
+        ),
         (lambda q: q, {"judges": "juge"}, "have no 'juge' column.*Did you mean 'judge'"),
         (lambda q: q, {"by": "yaer"}, "have no column 'yaer', which by names"),
         (lambda q: q.with_columns(note=1), {"by": "note"}, "which has another meaning here. Rename it"),
