@@ -23,7 +23,7 @@ import polars as pl
 
 import polars_ir as ir
 from polars_ir.per_query.shared.averages import Averaging
-from polars_ir.per_query.shared.reference import ALONE, estimated
+from polars_ir.per_query.shared.reference import estimated
 from polars_ir.statistics.prediction import MOMENTS
 
 DATA = Path(__file__).resolve().parents[3] / "shared/data"
@@ -101,7 +101,6 @@ def deep_learning(data: Path = DATA) -> Judged:
 def moments(y: np.ndarray, f: np.ndarray, of_people: np.ndarray, of_model: np.ndarray) -> pl.DataFrame:
     """Moments of each draw, whose counts of queries are the rows of `of_people` and `of_model`, and system."""
     n, m = of_people[0].sum(), of_model[0].sum()
-    both = of_people + of_model
 
     def of(counts: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         total = counts[0].sum()
@@ -111,8 +110,8 @@ def moments(y: np.ndarray, f: np.ndarray, of_people: np.ndarray, of_model: np.nd
     figures = {"n": np.full((len(of_people), y.shape[1]), n), "m": np.full((len(of_people), y.shape[1]), m)}
     for name, counts, values in (("y", of_people, y), ("f", of_people, f), ("u", of_model, f)):
         figures[name], figures[f"var_{name}"] = of(counts, values)
-    for name, counts, values in (("all", both, f), ("sum", of_people, y + f), ("difference", of_people, y - f)):
-        figures[f"var_{name}"] = of(counts, values)[1]
+    figures["covariance"] = (of(of_people, y + f)[1] - figures["var_y"] - figures["var_f"]) / 2
+    figures["n_f"] = figures["n"]
     figures["unmatched"] = np.zeros_like(figures["n"])
     order, systems = np.argsort(y, axis=0), np.arange(y.shape[1])
     drawn = of_people > 0
@@ -127,17 +126,19 @@ def moments(y: np.ndarray, f: np.ndarray, of_people: np.ndarray, of_model: np.nd
 def held(moments: pl.DataFrame, truth: np.ndarray, between: tuple[float, float]) -> dict[str, float]:
     """Shares of intervals that hold the truth, with the reference and by people alone, and their mean widths."""
     rows = moments.lazy().with_columns(truth=pl.Series(np.tile(truth, len(moments) // len(truth))))
+    truth_held = ((pl.col("low") <= pl.col("truth")) & (pl.col("truth") <= pl.col("high"))).fill_null(False)
     shares, is_wider = {}, 0
     for kind in ("t", "auto"):
-        found = estimated(rows, Averaging("", "arithmetic", between), kind, LEVEL)
-        for name, suffix in (("", ""), ("people ", ALONE)):
-            low, high = (pl.col(f"{end}{suffix}") for end in ("low", "high"))
+        widths = []
+        # Without other queries by the model, figures are people's alone.
+        for name, of in (("", rows), ("people ", rows.with_columns(m=pl.lit(0)))):
+            found = estimated(of, Averaging("", "arithmetic", between), kind, LEVEL)
             # Equal values have no interval of Student's, which then misses the truth.
-            held = ((low <= pl.col("truth")) & (pl.col("truth") <= high)).fill_null(False)
-            figures = found.select(held=held.mean(), width=(high - low).fill_null(0.0).mean()).collect().row(0)
-            shares[f"{name}{kind}"], shares[f"{name}{kind} width"] = figures
-        width, alone = (pl.col(f"high{suffix}") - pl.col(f"low{suffix}") for suffix in ("", ALONE))
-        is_wider += found.select((width > alone).sum()).collect().item()
+            width = (pl.col("high") - pl.col("low")).fill_null(0.0)
+            ends = found.select(truth_held.alias("held"), width.alias("width")).collect()
+            shares[f"{name}{kind}"], shares[f"{name}{kind} width"] = ends.mean().row(0)
+            widths.append(ends["width"])
+        is_wider += int((widths[0] > widths[1] * (1 + 1e-12)).sum())
     return {**shares, "wider": is_wider}
 
 

@@ -362,3 +362,12 @@ def test_without_pyspark_the_extra_is_named(function, monkeypatch):
     with pytest.raises(ExtraError) as caught:
         function(None)
     assert str(caught.value) == f"polars_ir.spark needs an optional dependency: pip install {requirement('spark')}."
+
+
+@pytest.mark.parametrize("function", ["mean", "summarize", "compare"])
+def test_a_reference_names_the_local_call(to_spark, function):
+    per_query = to_spark(pl.DataFrame({"query_id": ["q1", "q1"], "run": ["a", "b"], "AP": [0.5, 1.0]}))
+    assert message_of(lambda: getattr(irs, function)(per_query, reference=per_query)) == (
+        "reference does not go with a Spark frame. Take both to this machine, a row per query: "
+        f"polars_ir.{function}(per_query.toArrow(), reference=people.toArrow())."
+    )

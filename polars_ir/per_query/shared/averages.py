@@ -115,25 +115,31 @@ def moments_of(averaging: Averaging, weight: str | None = None) -> dict[str, pl.
     }
 
 
-def moments_beside(averaging: Averaging, people: pl.Expr, model: pl.Expr, judged: pl.Expr) -> dict[str, pl.Expr]:
-    """Moments of people's values and of the model's, of the same and of other queries (`prediction.MOMENTS`).
+def moments_beside(averaging: Averaging, y: pl.Expr, f: pl.Expr, u: pl.Expr) -> dict[str, pl.Expr]:
+    """Moments of people's values y, and of the model's, f of the same and u of other queries (`prediction.MOMENTS`)."""
+    means = {name: _mean(averaging, value, None) for name, value in (("y", y), ("f", f), ("u", u))}
+    if averaging.in_order:
 
-    Beside these are the mean and the number of all of the model's values, and what people's own summary has.
-    """
-    y, f, u = pl.when(judged).then(people), pl.when(judged).then(model), pl.when(~judged).then(model)
-    parts = {"y": y, "f": f, "u": u}
-    spread = {**parts, "all": model, "sum": y + f, "difference": y - f}
+        def covariance(a: pl.Expr, b: pl.Expr) -> pl.Expr:
+            return ratio(total((a * b).drop_nulls()), a.count().cast(pl.Int64) - 1)
+
+        of_y, of_f, of_u = y - means["y"], f - means["f"], u - means["u"]
+        var_f, var_u, both = covariance(of_f, of_f), covariance(of_u, of_u), covariance(of_y, of_f)
+    else:
+        # Sums of a plan have no products of deviations.
+        var_f, var_u, both = f.var(), u.var(), ((y + f).var() - y.var() - f.var()) / 2
     return {
-        "n": y.count().cast(pl.Int64),
-        "m": u.count().cast(pl.Int64),
-        **{name: _mean(averaging, value, None) for name, value in parts.items()},
-        **{f"var_{name}": _std(averaging, value, None) ** 2 for name, value in spread.items()},
-        "unmatched": (judged & (y.is_null() != f.is_null())).sum().cast(pl.Int64),
-        "std": pl.when(y.min() == y.max()).then(0.0).otherwise(_std(averaging, y, None)),
+        "n": y.count(),
+        "n_f": f.count(),
+        "m": u.count(),
+        **means,
+        "var_y": _std(averaging, y, None) ** 2,
+        "var_f": var_f,
+        "var_u": var_u,
+        "covariance": both,
+        "unmatched": y.count() + f.count() - 2 * (y + f).count(),
         "lowest": y.min(),
         "highest": y.max(),
-        "all": _mean(averaging, model, None),
-        "judged": model.count(),
     }
 
 
@@ -228,14 +234,22 @@ def wilson(
     (1 - m) / n' + z^2 / 4n'^2)) / (1 + z^2 / n').
     """
     low, width = between[0], between[1] - between[0]
-    m = (mean - low) / width
+    middle, half = middle_and_half(mean, error, n, z=z, between=between)
+    lower, upper = ((low + width * end.clip(0, 1)).fill_nan(None) for end in (middle - half, middle + half))
+    return lower, upper
+
+
+def middle_and_half(
+    mean: pl.Expr, error: pl.Expr, n: pl.Expr, *, z: float, between: tuple[float, float]
+) -> tuple[pl.Expr, pl.Expr]:
+    """Middle and half the width of Wilson's interval, as shares of the range."""
+    width = between[1] - between[0]
+    m = (mean - between[0]) / width
     spread = (m * (1 - m)).clip(0)
     # At an end, the ratio of both is that of values at one of the ends.
     inflated = pl.when(spread > AT_END).then((error / width) ** 2 / spread).otherwise(1 / (n - 1))
     r = z**2 * (inflated + ADDED / (n * (n - 1)))
-    middle, half = (m + r / 2) / (1 + r), (spread * r + r**2 / 4).sqrt() / (1 + r)
-    lower, upper = ((low + width * end.clip(0, 1)).fill_nan(None) for end in (middle - half, middle + half))
-    return lower, upper
+    return (m + r / 2) / (1 + r), (spread * r + r**2 / 4).sqrt() / (1 + r)
 
 
 def ends(averaging: Averaging, low: pl.Expr, high: pl.Expr) -> dict[str, pl.Expr]:

@@ -7,7 +7,6 @@ rounded as those of values (`significance.differences`).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import filterfalse
@@ -18,7 +17,6 @@ import polars.selectors as cs
 
 from polars_ir.errors import SHOWN
 from polars_ir.frames.kinds import collected
-from polars_ir.per_query.shared.averages import Averaging, moments_beside
 from polars_ir.per_query.shared.queries import ALL, JUDGED, MODEL, people_of
 from polars_ir.per_query.shared.sums import ROWS, Query
 
@@ -31,12 +29,8 @@ AT_ONCE = 50
 #: Number of queries up to which more measures and pairs are stacked by a join, and of the rows that it makes at once.
 FEW_ROWS, STACKED_ROWS = 10_000, 1_000_000
 
-#: Moments of people's differences and the model's beside those of `moments`, and how they are averaged.
-BESIDE = (
-    *("m", "y", "f", "u", "var_y", "var_f", "var_u", "var_all", "var_sum", "var_difference"),
-    *("unmatched", "all", "judged"),
-)
-OF_PLAN = Averaging("", "arithmetic", (-math.inf, math.inf), in_order=False)
+#: Moments of the model's differences beside people's: of the same queries (f), of others (u), and of sums of both.
+BESIDE = ("n_f", "m", "f", "u", "var_f", "var_u", "n_sum", "var_sum")
 
 #: The value of a measure, among the columns of a system.
 VALUE = "value"
@@ -240,8 +234,9 @@ class PairSchema:
             "moved": pl.col("moved").any(),
         }
         if self.with_people:
-            of = moments_beside(OF_PLAN, pl.col("difference"), pl.col("model"), pl.col(JUDGED))
-            figures |= {name: of[name] for name in BESIDE}
+            f, u = (pl.when(judged).then(pl.col("model")) for judged in (pl.col(JUDGED), ~pl.col(JUDGED)))
+            figures |= {"n_f": f.count(), "f": f.mean(), "var_f": f.var(), "m": u.count(), "u": u.mean()}
+            figures |= {"var_u": u.var(), "n_sum": (d + f).count(), "var_sum": (d + f).var()}
         return self._by_place(wide, places, facts, lambda rows: rows.group_by(*self.keys, "place").agg(**figures))
 
     def faulty(self, wide: pl.LazyFrame, fault: str) -> pl.LazyFrame:

@@ -62,6 +62,14 @@ def pair_sums(
     return _with_tails(executor, schema, places, units, moments) if tails else moments.sort(keys, nulls_last=True)
 
 
+def _beside(moments: pl.LazyFrame) -> pl.LazyFrame:
+    """Moments of people's differences and the model's, as estimates take them."""
+    variance = pl.col("squares") / (pl.col("n") - 1).replace(0, None)
+    unmatched = pl.col("n") + pl.col("n_f").cast(pl.Int64) - 2 * pl.col("n_sum").cast(pl.Int64)
+    covariance = (pl.col("var_sum") - variance - pl.col("var_f")) / 2
+    return moments.with_columns(y="mean", var_y=variance, covariance=covariance, unmatched=unmatched)
+
+
 def _units(extremes: pl.DataFrame, schema: PairSchema, places: Sequence[Place]) -> pl.DataFrame:
     """Power of ten at which differences are rounded, by slice and place."""
     names = {name: [schema.systems[getattr(place, name)] for place in places] for name in ("first", "second")}
@@ -258,7 +266,7 @@ class Sums:
             if self.with_people:
                 from polars_ir.per_query.shared.reference import with_estimates
 
-                found_pairs = with_estimates(found_pairs, of_slice.lazy())
+                found_pairs = with_estimates(found_pairs, _beside(of_slice.lazy()))
             yield Pairs(names, found_pairs)
 
     def _pair(self, place: Place, row: Mapping[str, Any], ranges: Mapping[str, Range]) -> Pair:
@@ -309,20 +317,21 @@ def sums_of(
     queries = queries_of(per_query, measures, by=by, repeated=True)
     if "run" not in queries.table.dtypes:
         raise ColumnError.one_system(what, queries.table.columns)
+    executor = of_model = (source or locally)(queries)
     if people is not None:
         from polars_ir.per_query.shared.reference import with_people
 
         queries = with_people(queries, people, named=measures is not None)
-    executor = (source or locally)(queries)
+        executor = locally(queries)
     keys, names = [*map(column_for, queries.slices), ALL], tuple(queries.measures)
     query = partial(_ends_of_systems, keys=[*keys, "run"], measures=names)
-    extremes = executor.of_rows(query).group_by(*keys, "run", "measure")
+    extremes = of_model.of_rows(query).group_by(*keys, "run", "measure")
     ends = extremes.agg(pl.col("lowest").min(), pl.col("highest").max())
     systems = _systems(per_query, ends, what, queries.table.columns)
     slices = dict(zip(map(column_for, queries.slices), queries.slices, strict=True))
     note = queries.note()
     if PROVENANCE in queries.table.columns:
-        made = executor.of_rows(_made).unique()
+        made = of_model.of_rows(_made).unique()
         note = "; ".join(filter(None, (note, check_made_alike(queries.table, made, queries.measures)))) or None
     rule = once_of_plan(queries.table, [*queries.slices, "run", "query_id"], queries.measures)
     return Sums(

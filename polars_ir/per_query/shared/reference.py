@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from statistics import NormalDist
 from typing import Any
 
 import polars as pl
@@ -35,9 +36,6 @@ ADDED = {
 
 #: True in rows that the model judged.
 HERE = "polars_ir: judged by the model"
-
-#: Suffix of the ends by people alone.
-ALONE = "polars_ir: alone"
 
 #: Advice on people's queries without a model's figures.
 OF_ALL = "Evaluate the model's judgments of them too, or leave them out"
@@ -133,18 +131,27 @@ def summary(queries: Queries, kind: str, alpha: float) -> pl.LazyFrame:
     """
     names: list[str] = []
     figures: dict[str, pl.Expr] = {}
+    values: dict[str, pl.Expr] = {}
     kinds: dict[Averaging, list[str]] = {}
+    judged = pl.col(JUDGED).is_not_null()
     for place, measure in enumerate(queries.measures):
         averaging = Averaging.of(measure, queries.table.columns, in_order=queries.in_order)
-        model, of_people = (averaging._replace(column=name) for name in (measure, people_of(measure)))
-        values = averages.averaged(of_people), averages.averaged(model)
-        of = averages.moments_beside(averaging, *values, pl.col(JUDGED).is_not_null())
-        figures |= {f"{name} {place}": figure for name, figure in of.items()}
-        names = list(of)
+        model, of_people = (
+            averages.averaged(averaging._replace(column=name)) for name in (measure, people_of(measure))
+        )
+        of = {"y": of_people, "f": pl.when(judged).then(model), "u": pl.when(~judged).then(model)}
+        values |= {f"polars_ir: {name} {place}": value for name, value in of.items()}
+        moments = averages.moments_beside(averaging, *(pl.col(f"polars_ir: {name} {place}") for name in of))
+        figures |= {f"{name} {place}": figure for name, figure in moments.items()}
+        names = list(moments)
         kinds.setdefault(averaging._replace(column=""), []).append(measure)
-    found, rows = queries.means(**figures), []
+    found = replace(queries, rows=queries.rows.with_columns(**values)).means(**figures)
+    if queries.table.eager:
+        # A plan of both steps computes the moments once for each measure.
+        found = found.collect(engine="in-memory").lazy()
+    rows = []
     for averaging, measures in kinds.items():
-        moments = pl.concat(
+        long = pl.concat(
             found.select(
                 *queries.keys,
                 *(pl.col(f"{name} {queries.measures.index(measure)}").alias(name) for name in names),
@@ -152,41 +159,39 @@ def summary(queries: Queries, kind: str, alpha: float) -> pl.LazyFrame:
             )
             for measure in measures
         )
-        rows.append(_on_scale(estimated(moments, averaging, kind, alpha), averaging))
+        rows.append(_on_scale(estimated(long, averaging, kind, alpha), averaging))
     return pl.concat(rows)
 
 
 def estimated(moments: pl.LazyFrame, averaging: Averaging, kind: str, alpha: float) -> pl.LazyFrame:
     """The rows of moments with their estimates and intervals; people's alone where these are no wider."""
-    from polars_ir.statistics.prediction import NOTHING, predicted
+    from polars_ir.statistics.prediction import alone, predicted
 
-    n, alone = pl.col("n"), (pl.col("var_y") / pl.col("n")).sqrt()
-    if kind == "t":
-        averaging = averaging._replace(between=(-math.inf, math.inf))
-    rows = predicted(moments)
-    shared = {NUMBER: n, DEGREES: n - 1, LOWEST: pl.col("lowest"), HIGHEST: pl.col("highest")}
-    for suffix, mean, error in ((ALONE, pl.col("y"), alone), ("", pl.col("estimate"), pl.col("error"))):
-        ends = averages.bounded_interval_of(averaging, alpha)
-        named = {f"{end}{suffix}": value for end, value in ends.items()}
-        rows = rows.with_columns(**shared, **{MEAN: mean, ERROR: error}).with_columns(**named)
-    width, of_people = (pl.col(f"high{suffix}") - pl.col(f"low{suffix}") for suffix in ("", ALONE))
-    # Wilson's interval also widens as its mean comes to the middle of the range.
-    is_wider = (pl.col("lambda") > 0) & (width > of_people)
-    without = {"lambda": pl.lit(0.0), "estimate": pl.col("y"), "error": alone, "n_equivalent": n.cast(pl.Float64)}
-    without |= {end: pl.col(f"{end}{ALONE}") for end in ("low", "high")}
-    without["why"] = pl.concat_str(pl.lit(NOTHING), "why", separator="; ", ignore_nulls=True)
-    return rows.with_columns(
-        pl.when(is_wider.fill_null(False)).then(value).otherwise(name).alias(name) for name, value in without.items()
-    )
+    rows, n = predicted(moments), pl.col("n").cast(pl.Int64)
+    between = averaging.between if kind == "auto" else (-math.inf, math.inf)
+    if all(map(math.isfinite, between)):
+        # Wilson's interval also widens as its mean comes to the middle of the range.
+        z = NormalDist().inv_cdf(1 - alpha / 2)
+        both = (("estimate", "error"), ("y", "error_y"))
+        rows = rows.with_columns(error_y=(pl.col("var_y") / n).sqrt())
+        width, of_people = (
+            averages.middle_and_half(pl.col(mean), pl.col(error), n, z=z, between=between)[1] for mean, error in both
+        )
+        is_inside = (pl.col("lowest") >= between[0]) & (pl.col("highest") <= between[1])
+        rows = alone(rows, is_inside & (width > of_people))
+    figures = {MEAN: pl.col("estimate"), ERROR: pl.col("error"), NUMBER: n, DEGREES: n - 1}
+    rows = rows.with_columns(**figures, **{LOWEST: pl.col("lowest"), HIGHEST: pl.col("highest")})
+    return rows.with_columns(**averages.bounded_interval_of(averaging._replace(between=between), alpha))
 
 
 def _on_scale(rows: pl.LazyFrame, averaging: Averaging) -> pl.LazyFrame:
     """The columns of a summary, on the scale of the measure."""
-    n, means = pl.col("n"), {"mean": "estimate", "people_mean": "y", "model_mean": "all"}
+    n, means = pl.col("n"), {"mean": "estimate", "people_mean": "y", "model_mean": "model_mean"}
     return rows.with_columns(
+        std=pl.when(pl.col("lowest") == pl.col("highest")).then(0.0).otherwise(pl.col("var_y").sqrt()),
         n_queries=n.cast(pl.UInt32),
         n_effective=n.cast(pl.Float64),
-        n_model=pl.col("judged").cast(pl.UInt32),
+        n_model=pl.col("n_model").cast(pl.UInt32),
         note=pl.when(n == 0).then(pl.lit("no query")).when(n == 1).then(pl.lit("one query")).otherwise("why"),
         **{name: averages.on_scale(averaging, pl.col(column)) for name, column in means.items()},
     )
@@ -204,9 +209,7 @@ def with_estimates(pairs: Sequence[Pair], moments: pl.LazyFrame) -> list[Pair]:
     from polars_ir.statistics.prediction import predicted
     from polars_ir.statistics.samples import Moments
 
-    rows = predicted(moments).with_columns(
-        n_model="judged", people_mean="y", model_mean="all", error=pl.col("error").fill_null(0.0)
-    )
+    rows = predicted(moments).with_columns(people_mean="y", error=pl.col("error").fill_null(0.0))
     found = []
     for pair, row in zip(pairs, rows.collect(engine="in-memory").iter_rows(named=True), strict=True):
         d, sample = pair.sample, Moments.of(())
