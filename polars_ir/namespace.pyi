@@ -305,6 +305,10 @@ class IRNamespace(Generic[_FrameT_co]):
         by: str | Sequence[str] | None = None,
     ) -> _FrameT_co:
         """The use of a catalogue by the lists of all users together: one row per system, whoever is judged."""
+    def extended_inferred_average_precision(
+        self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]
+    ) -> _FrameT_co:
+        """Extended inferred average precision: average precision estimated from a sample drawn by strata of the pool."""
     def f_measure(
         self,
         qrels: Any = None,
@@ -325,6 +329,10 @@ class IRNamespace(Generic[_FrameT_co]):
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Fall-out: the share of the documents judged not relevant that is among the first k; lower is better."""
+    def favour(
+        self, measures: Measures | None = None, *, truth: str = "people", **options: Unpack[Judging]
+    ) -> _FrameT_co:
+        """Favour that each judge shows a system: its value by the judge less that by the truth, against other systems."""
     def full_recall(
         self,
         qrels: Any = None,
@@ -406,6 +414,8 @@ class IRNamespace(Generic[_FrameT_co]):
         self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
         """Inferred average precision: average precision estimated from judgments of a sample of the pool."""
+    def inferred_ndcg(self, qrels: Any = None, **options: Unpack[Evaluating]) -> _FrameT_co:
+        """Inferred normalised discounted cumulated gain: nDCG estimated from a sample drawn by strata of the pool."""
     def insq(
         self, qrels: Any = None, *, T: float = 1, min_rel: float = 0, max_rel: int = 1, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
@@ -469,6 +479,10 @@ class IRNamespace(Generic[_FrameT_co]):
         **options: Unpack[Judging],
     ) -> _FrameT_co:
         """The judged relation: one row per judged document of every judged query, with its place in the run."""
+    def judge_effect(
+        self, measures: Measures | None = None, *, truth: str = "people", **options: Unpack[Judging]
+    ) -> _FrameT_co:
+        """Effect of each judge on the outcome: whether the same systems win, and win significantly, as by the truth."""
     def judge_next(
         self,
         qrels: Any,
@@ -1006,6 +1020,7 @@ class IRNamespace(Generic[_FrameT_co]):
     idcg = ideal_dcg
     ild = intra_list_diversity
     infap = inferred_average_precision
+    infndcg = inferred_ndcg
     iprec = interpolated_precision
     map = average_precision
     map_avgjg = average_precision
@@ -1067,6 +1082,7 @@ class IRNamespace(Generic[_FrameT_co]):
     strecall = subtopic_recall
     top_k_accuracy = success
     unj = unjudged
+    xinfap = extended_inferred_average_precision
 
 class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one class, whose methods refuse LazyFrames
     def discriminative_power(self, measures: Measures | None = None, **options: Unpack[Discriminating]) -> _FrameT_co:

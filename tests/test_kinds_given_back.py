@@ -24,6 +24,7 @@ RUN, OTHER = (RUNS.filter(pl.col("run") == system).drop("run") for system in ("b
 PER_QUERY = ir.evaluate(RUNS, QRELS, ["nDCG@10", "RR"])
 OF_ONE = ir.evaluate(RUN, QRELS, ["nDCG@10", "RR"])
 OLD = pl.DataFrame({"query_id": range(80), "RR": [0.25, 1.0] * 40})
+BY_JUDGE = pl.concat([PER_QUERY.with_columns(pl.col("RR") * x, judge=pl.lit(f"{x}")) for x in (1, 2)])
 WEEKS = pl.DataFrame({"query_id": QUERIES, "week": [number % 3 for number in range(20)]})
 
 #: A call of every method, on a frame that it takes.
@@ -44,6 +45,7 @@ CALLS = {
     "evaluate": (RUN, lambda frame: frame.evaluate(QRELS, "AP")),
     "explain": (RUN, lambda frame: frame.explain(QRELS, "nDCG@10", QUERIES[0])),
     "exposure": (RUNS, lambda frame: frame.exposure("Entropy@10, Personalisation@10")),
+    "favour": (BY_JUDGE, lambda frame: frame.favour(truth="1")),
     "fuse": (RUNS, lambda frame: frame.fuse()),
     "gate": (OLD, lambda frame: frame.gate(OLD.with_columns(RR=0.5), ["RR"])),
     "geo_risk": (PER_QUERY, lambda frame: frame.geo_risk()),
@@ -51,6 +53,7 @@ CALLS = {
     "interleave": (RUN, lambda frame: frame.interleave(OTHER)),
     "interleaving": (ir.interleave(RUN, OTHER).with_columns(clicks=1), lambda frame: frame.interleaving()),
     "judge": (RUN, lambda frame: frame.judge(QRELS)),
+    "judge_effect": (BY_JUDGE, lambda frame: frame.judge_effect(truth="1")),
     "judge_next": (RUN, lambda frame: frame.judge_next(QRELS, "nDCG@10")),
     "level": (PER_QUERY, lambda frame: frame.level(n=10, simulations=5)),
     "long": (PER_QUERY, lambda frame: frame.long()),

@@ -30,7 +30,7 @@ from polars_ir.frames.table import MADE
 from polars_ir.language.budget import WITHIN
 from polars_ir.language.catalog import CATALOG
 from polars_ir.language.cover import GREEDY
-from polars_ir.language.kinds import DOCUMENTS, GROUP, TELLING, Kind, kind_of
+from polars_ir.language.kinds import DOCUMENTS, GROUP, OF_POOL, PROBABILITY, TELLING, Kind, kind_of
 from polars_ir.language.lists import LIKENESS, OF_HISTORY, PLACE
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.language.ties import is_count, is_weights, with_counts, with_weights
@@ -63,6 +63,13 @@ class ComputedColumn(NamedTuple):
     add: Callable[..., pl.LazyFrame] | None = None
 
 
+def _with_pool(relation: pl.LazyFrame, *named: str, keys: Sequence[str]) -> pl.LazyFrame:
+    """The relation with columns that are counted by stratum, which few calls need."""
+    from polars_ir.engine.strata import with_pool
+
+    return with_pool(relation, *named, keys=keys)
+
+
 COMPUTED = (
     ComputedColumn(WITHIN.is_named, "run"),
     ComputedColumn(OF_HISTORY.__contains__, "history"),
@@ -71,6 +78,7 @@ COMPUTED = (
     ComputedColumn((FIRST, IDEAL).__contains__, "judgments", with_document),
     ComputedColumn(is_weights, "relation", with_weights),
     ComputedColumn(is_count, "grades", with_counts),
+    ComputedColumn(lambda name: name.startswith(OF_POOL), "grades", _with_pool),
 )
 
 
@@ -203,6 +211,9 @@ def reads_only_relevant(measure: ResolvedMeasure) -> bool:
     """True for a measure that treats a document judged not relevant as an unjudged one."""
     info = CATALOG.get(measure.call.measure) if measure.call else None
     if measure.call is None or info is None or info.reads_nonrelevant:
+        return False
+    # The variance of an estimate is that of all sampled documents.
+    if PROBABILITY in measure.expression.meta.root_names():
         return False
     gains = measure.call.arguments.get("gains")
     return gains is None or (isinstance(gains, Mapping) and all(grade > 0 for grade in gains))

@@ -203,11 +203,13 @@ def read_qrels(source: Source | IO[Any], **options: Unpack[ReadingQrels]) -> pl.
     pl.DataFrame
         For TREC and BEIR `query_id` String, `doc_id` String and `relevance`: Int64, or Float64 if a grade is written as
         a fraction (`0.5`, `1.0`). The iteration of TREC qrels is left out, unless the format says what it is: then
-        there is a column `subtopic` or `judge` (and `group`), String too. The other formats have those three columns;
-        a query of JSON that has no documents is a row without document and grade, which says that it was judged; in
-        LETOR files the comment names the document (`# docid = d`, `# d title`), and without comments a document's id
-        is its number in its query, from 1. Tables keep their columns; in CSV and TSV every column is a String but the
-        grades. With `grades`, lines of three fields that end in one of the words are NTCIR's.
+        there is a column `subtopic` or `judge` (and `group`), String too; of a sample, `stratum` (String) or
+        `inclusion_probability` (Float64; prels that were chosen have 1, and those with NA, below 0 or above 1 are
+        skipped, and counted in a warning). The other formats have those three columns; a query of JSON that has no
+        documents is a row without document and grade, which says that it was judged; in LETOR files the comment names
+        the document (`# docid = d`, `# d title`), and without comments a document's id is its number in its query, from
+        1. Tables keep their columns; in CSV and TSV every column is a String but the grades. With `grades`, lines of
+        three fields that end in one of the words are NTCIR's.
 
     Raises
     ------

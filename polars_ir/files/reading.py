@@ -74,6 +74,7 @@ def read_rows(files: list[File], role: Role, reader: Rows, words: Words | None, 
         for part, already in zip(parts, quick, strict=True):
             if part.dialect is None and already is None:
                 part.warn_of_comments()
+                part.warn_of_left_out()
                 if several and reader.tag is not None:
                     warn_of_tags(part, reader.tag)
         return frame
@@ -93,6 +94,7 @@ def scan_rows(files: list[File], role: Role, reader: Rows, words: Words | None, 
             for part, head in zip(parts, heads, strict=True):
                 if part.dialect is None:
                     part.warn_of_comments(FIRST_LINES)
+                    part.warn_of_left_out(FIRST_LINES)
                 if role == "run" and reader.tag is not None:
                     warn_of_tags_at_ends(part, head, reader.tag)
             return _rows_together(parts, [part.scan() for part in parts], role, reader)

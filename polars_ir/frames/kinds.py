@@ -106,6 +106,18 @@ def _frame(table: str, value: object, column: str) -> Frame:
     raise InputTypeError.not_a_table(table, value)
 
 
+def has_column(value: Any, name: str) -> bool:
+    """True for a table with a column, of any kind, nothing of which is read."""
+    value = value.frame if isinstance(value, PreparedJudgments) else value
+    if value is None or isinstance(value, Mapping):
+        return False
+    if hasattr(value, "collect_schema"):
+        return name in value.collect_schema().names()
+    # PyArrow's `columns` are their values, and its streams have a schema alone.
+    names = getattr(value, "column_names", getattr(value, "columns", None))
+    return name in (getattr(getattr(value, "schema", None), "names", ()) if names is None else names)
+
+
 def give_back(result: Frame, like: Table[FrameT] | None) -> FrameT:
     """A result in the kind of the input: a LazyFrame for a plan, pandas for pandas, else a DataFrame."""
     first: Any = next(iter(like.values()), None) if isinstance(like, Mapping) else like

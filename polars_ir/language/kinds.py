@@ -40,6 +40,12 @@ LISTS = Kind("none", frozenset({PLACE}))
 #: The column of a document's group of evidence: its subtopic or, where judgments have none, the document itself.
 GROUP = "evidence_group"
 
+#: The column of judgments that are a sample: the probability with which a document was drawn; and its stratum.
+PROBABILITY, STRATUM = "inclusion_probability", "stratum"
+
+#: The beginning of columns that are counted by stratum.
+OF_POOL = "polars_ir: pool "
+
 #: The first kind with a column that a measure reads is the measure's; without one it is of documents.
 KINDS = (
     Kind(

@@ -4,7 +4,9 @@ from polars_ir.per_query.compare import compare as compare
 from polars_ir.per_query.difficulty import hardest as hardest, unanswered as unanswered
 from polars_ir.per_query.discriminative_power import discriminative_power as discriminative_power
 from polars_ir.per_query.drift import drift as drift
+from polars_ir.per_query.favour import favour as favour
 from polars_ir.per_query.gate import gate as gate
+from polars_ir.per_query.judge_effect import judge_effect as judge_effect
 from polars_ir.per_query.level import level as level
 from polars_ir.per_query.long import long as long
 from polars_ir.per_query.mean import mean as mean

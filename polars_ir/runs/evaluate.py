@@ -26,16 +26,18 @@ from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems
 from polars_ir.errors import MeasureError, OptionError, option
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.judgments import TABLES
-from polars_ir.frames.kinds import give_back, to_polars
+from polars_ir.frames.kinds import give_back, has_column, to_polars
 from polars_ir.frames.provenance import hashes_of, with_provenance
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH, find
 from polars_ir.frames.table import same_types
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.budget import WITHIN
 from polars_ir.language.catalog import CATALOG, info_of
+from polars_ir.language.kinds import PROBABILITY, STRATUM
 from polars_ir.language.measure import of_part
 from polars_ir.language.names import Measures, ResolvedMeasure, resolve, sql_names
 from polars_ir.language.options import each_once, options_of, public
+from polars_ir.language.words import Ties
 from polars_ir.runs.coverage import strictly
 from polars_ir.runs.lists import TABLES_OF_LISTS, as_text, check_options, reads_no_judgments, related, with_lists
 from polars_ir.runs.options import Evaluating
@@ -122,13 +124,12 @@ def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> R
     ties, judges, judged_only = options["ties"], options["judges"], options["judged_only"]
     if qrels is None and not (tables and reads_no_judgments(measured)):
         run = to_polars("run", run, column="score")
-        if ties == "doc_id" and all(each.call and info_of(each.call).expected for each in measured):
-            # Documents without ids have no order: all orders, where every measure has a mean over them.
-            ties = "expected" if find("run", "doc_id", run.collect_schema().names()) is None else ties
+        ties = _ties_of_labelled(run, measured, ties)
     if judges is not None and judged_only:
         says = f"condenses one list for all judges; it does not go with {option('judges')}."
         raise OptionError(says, about=option("judged_only", True))
     by = each_once(options["by"])
+    measured = _estimates(measured, run if qrels is None else qrels, options)
     of_call: Any = {"ties": ties, "judges": judges, "judged_only": judged_only, "unjudged": options["bounds"], "by": by}
     of_call["tables"] = tables
     needs = needs_of(measured, **of_call)
@@ -148,6 +149,35 @@ def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> R
     return Resolved(run, measured, needs)
 
 
+def _ties_of_labelled(run: pl.DataFrame | pl.LazyFrame, measured: Sequence[ResolvedMeasure], ties: Ties) -> Ties:
+    """The order of ties of a labelled run: all, where documents have no ids, and every measure has a mean over them."""
+    if ties != "doc_id" or has_column(run, PROBABILITY):
+        return ties
+    if not all(each.call and info_of(each.call).expected for each in measured):
+        return ties
+    return "expected" if find("run", "doc_id", run.collect_schema().names()) is None else ties
+
+
+def _estimates(measured: list[ResolvedMeasure], judgments: Any, options: Evaluating) -> list[ResolvedMeasure]:
+    """The measures, of judgments that are a sample as estimates with their standard errors."""
+    if not has_column(judgments, PROBABILITY):
+        return measured
+    from polars_ir.runs.samples import of_sample
+
+    return of_sample(measured, judgments, options)
+
+
+def _of_sample(
+    relation: pl.LazyFrame, pair: RunAndQrels, measured: list[ResolvedMeasure], needs: Needs
+) -> tuple[pl.LazyFrame, list[ResolvedMeasure], Sequence[str]]:
+    """The judged relation of a sample with its estimates, the measures that read these, and the names of errors."""
+    if needs.columns.isdisjoint((PROBABILITY, STRATUM)):
+        return relation, measured, ()
+    from polars_ir.runs.samples import estimated_sample
+
+    return estimated_sample(relation, pair, measured, needs)
+
+
 def _planned(
     run: Any, qrels: Any, measures: Measures, options: Evaluating, *, marked: bool = False
 ) -> tuple[pl.LazyFrame, RunAndQrels, list[ResolvedMeasure]]:
@@ -158,6 +188,7 @@ def _planned(
     has_tables = options["history"] is not None or options["items"] is not None
     beside = related(run, qrels, measured, needs, options) if has_tables else None
     pair, relation = beside[:2] if beside else judged_relation(run, qrels, measured, needs)
+    relation, estimates, errors = _of_sample(relation, pair, measured, needs)
     warn_of_tables(run, pair, measured)
     by_grade = needs.kind.by_document and needs.ties in ("best", "worst")
     marks: dict[str, Any] = marks_of(pair, needs) if pair.qrels else {}
@@ -167,7 +198,7 @@ def _planned(
         result = grouped_with_bounds(relation, pair, measured, needs, undefined, marks)
     else:
         ranked = reordered(relation, pair.keys, needs.ties) if by_grade else relation
-        judged, no_list = (beside.judged, beside.no_list) if beside else (measured, ())
+        judged, no_list = (beside.judged, beside.no_list) if beside else (estimates, errors)
         result = grouped(ranked, pair, judged, undefined, marks, relevant_only=needs.relevant_only, no_list=no_list)
     if beside and needs.lists:
         result, marks = with_lists(result, measured, needs, beside, marks)

@@ -34,6 +34,13 @@ def kendall(reference: Floats, other: Floats) -> Coefficient:
     return _with_p(stats.kendalltau(reference, other))
 
 
+def kendall_of_signs(reference: Floats, other: Floats) -> Floats:
+    """Kendall's tau-b of each row, whose columns are signs of the differences of pairs; NaN where all are tied."""
+    untied = [(signs != 0).sum(axis=1) for signs in (reference, other)]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (reference * other).sum(axis=1) / np.sqrt(untied[0] * untied[1])
+
+
 def spearman(reference: Floats, other: Floats) -> Coefficient:
     """Pearson's r of the ranks, tied systems at the mean of their ranks."""
     return _with_p(stats.spearmanr(reference, other))

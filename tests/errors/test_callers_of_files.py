@@ -53,6 +53,9 @@ FILES = {
     "a run for judgments": Wrong("qrels", RUN, right={"role": "run"}),
     "three fields": Wrong("qrels", b"query-id\tcorpus-id\tscore\nq1\td1\t1\n", format="trec", right={"format": "beir"}),
     "five fields": Wrong("qrels", b"q1 ann 1 d1 2\n", format="trec", right={"format": "preferences"}),
+    "a sample by strata": Wrong("qrels", b"q1 0 d1 1 2\n", format="trec", right={"format": "sample_eval"}),
+    "a sample by chance": Wrong("qrels", b"q1 d1 2 1 0.5\n", format="trec", right={"format": "prels"}),
+    "a chance of nothing": Wrong("qrels", b"q1 d1 2 1 0\n", format="prels"),
     "ratings for judgments": Wrong("qrels", b"0\t25\t5\t978824351\n", right={"format": "trec"}),
     "a comment without a document": Wrong("qrels", b"2 qid:1 # inc = 1\n", "ltr.txt"),
     "a comment that recurs": Wrong("qrels", b"2 qid:1 # doc 1\n0 qid:1 # doc 2\n", "ltr.txt"),
@@ -451,6 +454,8 @@ def test_every_error_of_files_is_provoked(parts, monkeypatch, server):
         tried(lambda: ir.read_qrels(parts / "ids.parquet", grades={"E": 1}))
         (parts / "comment.run").write_bytes(RUN + b"#" + RUN)
         ir.read_run(parts / "comment.run")
+        (parts / "not_drawn.prels").write_bytes(b"q1 d1 1 1 NA\nq1 d2 1 1 0.5\n")
+        ir.read_qrels(parts / "not_drawn.prels", format="prels")
         (parts / "tags.run").write_bytes(RUN + RUN.replace(b"d1", b"d9").rstrip() + b"b\n")
         ir.read_run(parts / "tags.run")
         (parts / "empty.csv").write_bytes(b"")

@@ -134,8 +134,8 @@ def test_judgments_that_tell_no_format_are_an_error_that_says_how_to_tell(write:
     assert message(reader, write("1 12\n", "a.txt")) == (
         "a.txt, line 1: neither the name nor the first line tells the format; tried trec, letor, csv, tsv, beir, "
         "json. Give it: format='msmarco' for lines of query_id doc_id, of grade 1, or TREC's fields; all are 'trec', "
-        "'subtopics', 'judges', 'preferences', 'msmarco', 'letor', 'parquet', 'ipc', 'csv', 'tsv', 'beir', 'ndjson', "
-        "'json'.\n"
+        "'subtopics', 'judges', 'preferences', 'sample_eval', 'prels', 'msmarco', 'letor', 'parquet', 'ipc', 'csv', "
+        "'tsv', 'beir', 'ndjson', 'json'.\n"
         "    '1 12'"
     )
 

@@ -77,9 +77,9 @@ def test_a_format_says_what_the_fields_between_are(write: Write, format: str, li
 @pytest.mark.parametrize(
     ("format", "problem"),
     [
-        ("trec", "5 fields, not 4 (query_id iteration doc_id relevance); preferences are read with format="),
-        ("subtopics", "5 fields, not 4 (query_id subtopic doc_id relevance); preferences are read with format="),
-        ("judges", "5 fields, not 4 (query_id judge doc_id relevance); preferences are read with format="),
+        ("trec", "5 fields, not 4 (query_id iteration doc_id relevance); say what they are: format="),
+        ("subtopics", "5 fields, not 4 (query_id subtopic doc_id relevance); say what they are: format="),
+        ("judges", "5 fields, not 4 (query_id judge doc_id relevance); say what they are: format="),
         ("preferences", "the grade (field 5) must be a number; got 'x'."),
     ],
 )
@@ -426,3 +426,66 @@ def test_several_tags_between_other_blanks_are_told_without_code(reader, write):
     file = write("q1 Q0 a 1  2.0 bm25\nq1 Q0 b 1 9.0 dense\n", "two.run")
     with pytest.warns(ir.IRWarning, match="several tags.* If they are systems, write each to a file of its own\\.$"):
         reader(file).lazy().collect()
+
+
+def test_a_sample_by_strata_has_a_column_of_them(write: Write) -> None:
+    read, scan = (partial(reader, format="sample_eval") for reader in (read_qrels, scan_qrels))
+    frame = both(read, scan, write("q1 0 d1 1 2\nq1 0 d2 1 -1\n"))
+    assert frame.rows(named=True)[1] == {"query_id": "q1", "doc_id": "d2", "stratum": "1", "relevance": -1}
+
+
+PRELS = "1 a 2 1 0.5\n1 b 0 0 0.3\n1 c 1 2 0.2\n1 d 0 1 NA\n1 e 1 1 -1\n1 f 1 1 1.5\n1 g -999 1 0.5\n"
+
+
+def test_prels_have_a_probability_and_what_was_not_drawn_is_skipped_and_counted(write: Write) -> None:
+    path = write(PRELS)
+    with pytest.warns(ir.errors.IRWarning, match=r"line 4: skipped 4 lines, whose probability is NA, below 0 or above"):
+        frame = read_qrels(path, format="prels")
+    # Documents that were chosen, by methods 0 and 2, stand for themselves.
+    assert frame.rows() == [("1", "a", 2, 0.5), ("1", "b", 0, 1.0), ("1", "c", 1, 1.0)]
+    assert frame.columns == ["query_id", "doc_id", "relevance", "inclusion_probability"]
+    with pytest.warns(ir.errors.IRWarning, match="skipped 4 lines of the first 1000"):
+        plan = scan_qrels(path, format="prels")
+    assert_frame_equal(plan.collect(), frame)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("1 a 2 1 0", "the inclusion probability (field 5) must be above 0 and at most 1, or NA; got '0'."),
+        ("1 a 2 1 nan", "the inclusion probability (field 5) must be above 0 and at most 1, or NA; got 'nan'."),
+        ("1 a 2 7 0.5", "the method (field 4) must be 0, 1 or 2; got '7'."),
+        ("1 a x 1 0.5", "the grade (field 3) must be a number; got 'x'."),
+        ("1 a 2 0.5", "has 5 fields (query_id doc_id relevance method inclusion_probability); this one has 4."),
+    ],
+)
+def test_a_line_that_is_no_prel_is_an_error(write: Write, line: str, problem: str) -> None:
+    for read in (read_qrels, scan_qrels):
+        with pytest.raises(ir.IRError, match=re.escape(problem)):
+            read(write(f"{line}\n"), format="prels")
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("q1 ann 1 d1 2", "preferences are read with format='preferences'."),
+        ("q1 0 d1 1 2", "a sample by strata is read with format='sample_eval'."),
+        ("q1 0 d1 1 -1", "a sample by strata is read with format='sample_eval'."),
+        ("1 d1 2 1 0.5", "a sample with probabilities is read with format='prels'."),
+        ("1 d1 2 1 NA", "a sample with probabilities is read with format='prels'."),
+        ("1 2 3 1 2", "say what they are: format='preferences' (query_id judge group doc_id relevance); format='samp"),
+    ],
+)
+def test_five_fields_are_never_guessed_and_told_as_far_as_they_tell(write: Write, line: str, says: str) -> None:
+    for read in (read_qrels, scan_qrels):
+        with pytest.raises(ir.IRError, match=re.escape(says)):
+            read(write(f"{line}\n"))
+
+
+@pytest.mark.parametrize("format", ["sample_eval", "prels"])
+def test_samples_are_read_back_as_written(tmp_path: Path, format: str) -> None:
+    columns = {"query_id": ["q", "q"], "doc_id": ["a", "b"], "stratum": ["1", "2"]}
+    qrels = pl.DataFrame({**columns, "relevance": [1, 0], "inclusion_probability": [0.5, 1.0]})
+    qrels = qrels.drop("inclusion_probability" if format == "sample_eval" else "stratum")
+    ir.write_qrels(qrels, tmp_path / "a", format=format)
+    assert_frame_equal(ir.read_qrels(tmp_path / "a", format=format), qrels)

@@ -11,11 +11,11 @@ from polars_ir.files.formats.msmarco import MSMARCO
 from polars_ir.files.formats.ndjson import NDJSON
 from polars_ir.files.formats.record import Format, Role
 from polars_ir.files.formats.separated import BEIR, CSV, TSV
-from polars_ir.files.formats.trec import JUDGES, PREFERENCES, SUBTOPICS, TREC
+from polars_ir.files.formats.trec import JUDGES, PREFERENCES, PRELS, SAMPLE_EVAL, SUBTOPICS, TREC
 
 #: From general to specific: the last format that recognises a line is taken.
 FORMATS: tuple[Format, ...] = (
-    TREC, SUBTOPICS, JUDGES, PREFERENCES, MSMARCO, LETOR, PARQUET, IPC, CSV, TSV, BEIR, NDJSON, JSON
+    TREC, SUBTOPICS, JUDGES, PREFERENCES, SAMPLE_EVAL, PRELS, MSMARCO, LETOR, PARQUET, IPC, CSV, TSV, BEIR, NDJSON, JSON
 )  # fmt: skip
 
 #: The names of `FORMATS`; type checkers read them in the stub beside this file.

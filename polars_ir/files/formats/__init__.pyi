@@ -16,6 +16,8 @@ FormatName: TypeAlias = Literal[
     "subtopics",
     "judges",
     "preferences",
+    "sample_eval",
+    "prels",
     "msmarco",
     "letor",
     "parquet",

@@ -2,13 +2,15 @@
 
 Conventions: a run line has six fields, `query_id Q0 doc_id rank score tag`, and anything after them belongs to the tag.
 A qrels line has exactly four, `query_id iteration doc_id relevance`; what the second is depends on the track: a
-subtopic (ndeval), a judge (trec_eval's qrels_jg), or nothing. Preferences have a fifth, the group. NTCIR leaves out the
-second, and grades in words. What a field is, see `lines`.
+subtopic (ndeval), a judge (trec_eval's qrels_jg), or nothing. Preferences have a fifth, the group, and so have samples
+the stratum (sample_eval) or the probability with which a document was drawn (prels). NTCIR leaves out the second, and
+grades in words. What a field is, see `lines`.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,9 +41,10 @@ from polars_ir.files.rows.blanks import (
 )
 from polars_ir.files.rows.tags import pooled_tags, warn_of_systems
 from polars_ir.files.rows.unreadable import FAILURES
-from polars_ir.files.rows.verdicts import KEEP, Checked
+from polars_ir.files.rows.verdicts import BAD, KEEP, LEFT_OUT, PROBLEM, Checked
 from polars_ir.files.writing.checks import check_any, check_fields, check_judged_once, ranked, sink_fields
 from polars_ir.frames.canonical_frame import CanonicalFrame
+from polars_ir.language.kinds import PROBABILITY
 
 #: The place in its line of each field that becomes a column, and the number of fields.
 RUN_FIELDS = {"query_id": 0, "doc_id": 2, "rank": 3, "score": 4}
@@ -52,6 +55,14 @@ _NTCIR = {"query_id": 0, "doc_id": 1, "relevance": 2}
 _SUBTOPICS = {"query_id": 0, "subtopic": 1, "doc_id": 2, "relevance": 3}
 _JUDGES = {"query_id": 0, "judge": 1, "doc_id": 2, "relevance": 3}
 _PREFERENCES = {"query_id": 0, "judge": 1, "group": 2, "doc_id": 3, "relevance": 4}
+_STRATA = {"query_id": 0, "doc_id": 2, "stratum": 3, "relevance": 4}
+_PRELS = {"query_id": 0, "doc_id": 1, "relevance": 2, PROBABILITY: 4}
+
+#: Fields that are no columns, by their places, with what is written there.
+_BETWEEN = {1: ("iteration", "0"), 3: ("method", "1")}
+
+#: The methods of prels by which documents were drawn, and those without a probability; the grade of none.
+_DRAWN, _CHOSEN, _NO_GRADE = "1", ("0", "2"), -999
 
 
 #: Start of a line, up to the score or grade.
@@ -110,15 +121,15 @@ def qrels(path: File, grade: Grade, places: dict[str, int] = _QRELS) -> Checked:
     if isinstance(grade, Words) and places is _QRELS and _begins_with(path, 3):
         places = _NTCIR
     layout = _layout(places)
-    count = places["relevance"] + 1
+    count = max(places.values()) + 1
     hint = pl.lit("") if isinstance(grade, Words) else hint_of_column(shown(2))
     problem = (
         pl.when(pl.col(COUNT) == count)
-        .then(no_grade(count - 1, grade))
+        .then(no_grade(places["relevance"], grade))
         .when(pl.col(COUNT) >= 6, _begins_with(path, 6))
         .then(pl.format(f"{{}} fields; this looks like a run; {reading('run')}.", COUNT))
         .when(pl.col(COUNT) == 5, _begins_with(path, 5))
-        .then(pl.lit(f"5 fields, not {count} ({layout}); preferences are read with {option('format', 'preferences')}."))
+        .then(pl.concat_str(pl.lit(f"5 fields, not {count} ({layout}); "), _of_five_fields()))
         .when(pl.col(COUNT) == 3, _begins_with(path, 3))
         .then(
             pl.when(hint != "", field(2).str.to_lowercase() != "score")
@@ -128,13 +139,60 @@ def qrels(path: File, grade: Grade, places: dict[str, int] = _QRELS) -> Checked:
         .otherwise(pl.format(f"a qrels line has {count} fields ({layout}); this one has {{}}.", COUNT))
     )
     bad = (pl.col(COUNT) != count) | not_a_grade(pl.col("relevance"), grade)
-    rows = rows_of(path, places, {"relevance": grade}, bad, problem)
+    rows = rows_of(path, places, {"relevance": grade, PROBABILITY: pl.Float64}, bad, problem)
     return Checked(path, rows, list(places), layout + whole_grades(grade))
+
+
+def _of_five_fields() -> pl.Expr:
+    """The format of a line with five fields, as far as they tell it."""
+    number, whole = (
+        [field(place).cast(dtype, strict=False).is_not_null() for place in range(5)] for dtype in (pl.Float64, pl.Int64)
+    )
+    # A document's id may be a number, and so may a group or a judge: only what is no number tells.
+    method = field(3).is_in([_DRAWN, *_CHOSEN])
+    of_a_sample = whole[2] & method & ((number[4] & ~whole[4]) | (field(4) == "NA"))
+    read = {name: option("format", name) for name in ("preferences", "sample_eval", "prels")}
+    layouts = zip(read.values(), (_PREFERENCES, _STRATA, _PRELS), strict=True)
+    several = "; ".join(f"{says} ({_layout(places)})" for says, places in layouts)
+    return (
+        pl.when(~number[3] & number[4])
+        .then(pl.lit(f"preferences are read with {read['preferences']}."))
+        .when(~number[2] & whole[3] & whole[4])
+        .then(pl.lit(f"a sample by strata is read with {read['sample_eval']}."))
+        .when(of_a_sample)
+        .then(pl.lit(f"a sample with probabilities is read with {read['prels']}."))
+        .otherwise(pl.lit(f"say what they are: {several}."))
+    )
+
+
+def prels(path: File, grade: Grade) -> Checked:
+    """A file of prels, without documents that were not drawn; one that was chosen has the probability 1."""
+    checked, probability = qrels(path, grade, _PRELS), pl.col(PROBABILITY)
+    five, unknown = pl.col(COUNT) == 5, field(4) == "NA"
+    impossible = (probability < 0) | ((probability > 1) & probability.is_not_nan())
+    left_out = (five & (unknown | impossible | (pl.col("relevance") == _NO_GRADE))).fill_null(False)
+    no_probability = five & ~((probability > 0) & (probability <= 1)).fill_null(False)
+    no_method = five & ~field(3).is_in([_DRAWN, *_CHOSEN])
+    must = "the inclusion probability (field 5) must be above 0 and at most 1, or NA"
+    rows = checked.rows.with_columns(
+        (pl.col(BAD) | ((no_probability | no_method).fill_null(False) & ~left_out)).alias(BAD),
+        pl.when(pl.col(BAD))
+        .then(PROBLEM)
+        .when(no_method)
+        .then(pl.format("the method (field 4) must be 0, 1 or 2; got '{}'.", shown(3)))
+        .otherwise(pl.format(f"{must}; got '{{}}'.", shown(4)))
+        .alias(PROBLEM),
+        (pl.col(KEEP) & ~left_out).alias(KEEP),
+        (pl.col(KEEP) & left_out).alias(LEFT_OUT),
+        pl.when(field(3).is_in(_CHOSEN)).then(1.0).otherwise(probability).alias(PROBABILITY),
+    )
+    return replace(checked, rows=rows, left_out="probability is NA, below 0 or above 1, or whose grade is -999")
 
 
 def _layout(places: dict[str, int]) -> str:
     """The fields of a line of judgments, in words."""
-    return " ".join(places) if 1 in places.values() else "query_id iteration doc_id relevance"
+    names = {place: name for name, place in places.items()}
+    return " ".join(names.get(place, _BETWEEN.get(place, ("", ""))[0]) for place in range(max(names) + 1))
 
 
 #: The separators that `scan_csv` can have. Where one separates the fields, it takes the other for part of an id.
@@ -244,11 +302,15 @@ def qrels_lines(table: CanonicalFrame, _tag: str, places: dict[str, int] = _QREL
         if name not in table.dtypes:
             raise ColumnError.no_per(name, (), list(table.dtypes))
     check_any("qrels", rows)
-    check_judged_once(rows, [name for name in places if name != "relevance"])
-    line = [pl.col(name) for name in places]
-    if 1 not in places.values():
-        line.insert(1, pl.lit("0").alias("iteration"))
-    check_fields("qrels", rows.select(line[:-1]), table)
+    values = ("relevance", "stratum", PROBABILITY)
+    check_judged_once(rows, [name for name in places if name not in values])
+    names = {place: name for name, place in places.items()}
+    line = [
+        pl.col(names[place]) if place in names else pl.lit(_BETWEEN[place][1]).alias(_BETWEEN[place][0])
+        for place in range(max(names) + 1)
+    ]
+    of_texts = [each for each in line if each.meta.output_name() not in ("relevance", PROBABILITY)]
+    check_fields("qrels", rows.select(of_texts), table)
     return [rows.select(line)]
 
 
@@ -275,4 +337,18 @@ TREC = Format(
 )
 SUBTOPICS = _judged("subtopics", "the judgments of ndeval", _SUBTOPICS, "q1 1 d1 2\nq1 2 d1 0\n")
 JUDGES = _judged("judges", "trec_eval's qrels_jg", _JUDGES, "q1 ann d1 2\nq1 bob d1 0\n")
+SAMPLE_EVAL = Format(
+    "sample_eval",
+    {"qrels": f"the sampled judgments of NIST's sample_eval: {_layout(_STRATA)}"},
+    Rows({"qrels": partial(qrels, places=_STRATA)}),
+    Writer({"qrels": partial(qrels_lines, places=_STRATA)}, sink_fields),
+    {"qrels": "q1 0 d1 1 2\nq1 0 d2 1 -1\n"},
+)
+PRELS = Format(
+    "prels",
+    {"qrels": f"the sampled judgments of NIST's statAP: {_layout(_PRELS)}"},
+    Rows({"qrels": prels}),
+    Writer({"qrels": partial(qrels_lines, places=_PRELS)}, sink_fields),
+    {"qrels": "q1 d1 2 1 0.5\nq1 d2 0 1 0.25\n"},
+)
 PREFERENCES = _judged("preferences", "trec_eval's prefs", _PREFERENCES, "q1 ann 1 d1 2\nq1 ann 1 d2 1\n")

@@ -24,6 +24,9 @@ KEEP = "polars_ir: line holds data"
 BAD = "polars_ir: line is wrong"
 PROBLEM = "polars_ir: line problem"
 
+#: True for a line that a format leaves out, which is told.
+LEFT_OUT = "polars_ir: line is left out"
+
 #: Number of lines that a lazy reader checks before it returns.
 FIRST_LINES = 1000
 
@@ -32,7 +35,8 @@ FIRST_LINES = 1000
 class Checked:
     """One file's rows, with the five columns above, and the data columns among them.
 
-    A table has a dialect, and its header alone is an empty table; a file without header must hold data.
+    A table has a dialect, and its header alone is an empty table; a file without header must hold data. `left_out` says
+    which lines the format leaves out, those of the column `LEFT_OUT`.
     """
 
     path: File
@@ -40,6 +44,7 @@ class Checked:
     columns: list[str]
     wanted: str
     dialect: Dialect | None = None
+    left_out: str | None = None
 
     def scan(self, **others: pl.Expr) -> pl.LazyFrame:
         """The data columns, and others; collecting them fails natively, naming file and line, where a row is wrong."""
@@ -85,6 +90,17 @@ class Checked:
                 f"{called(self.path)}, line {number}{others}: a comment with the fields of a row was skipped, "
                 f"{shown(text[:SHOWN])!r}. No query id can begin with # here; if it is one, give it another."
             )
+
+    def warn_of_left_out(self, first: int | None = None) -> None:
+        """Warn of lines that the format leaves out, if only among the first ones, with their number."""
+        if self.left_out is None:
+            return
+        rows = self.rows if first is None else self.rows.head(first)
+        found = rows.filter(LEFT_OUT).select(pl.col(NUMBER).first(), pl.len()).collect(engine="streaming")
+        for number, count in found.filter(pl.col("len") > 0).rows():
+            among = "" if first is None else f" of the first {first}"
+            lines = f"{count} {'line' if count == 1 else 'lines'}{among}"
+            warn(f"{called(self.path)}, line {number}: skipped {lines}, whose {self.left_out}.")
 
     def failure(self) -> FileError | None:
         """The error of the first offending line; None if there is none."""

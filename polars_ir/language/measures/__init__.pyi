@@ -21,6 +21,7 @@ __all__ = [
     "expected_reciprocal_rank",
     "expected_total_cost",
     "expected_total_gain",
+    "extended_inferred_average_precision",
     "f_measure",
     "fallout",
     "full_recall",
@@ -30,6 +31,7 @@ __all__ = [
     "hole",
     "ideal_dcg",
     "inferred_average_precision",
+    "inferred_ndcg",
     "insq",
     "inst",
     "intent_aware_average_precision",
@@ -154,6 +156,7 @@ def expected_total_cost(
 def expected_total_gain(
     *, continuation: pl.Expr | None = None, k: int | Iterable[int] | None = None, min_rel: float = 0, max_rel: int = 1
 ) -> pl.Expr: ...
+def extended_inferred_average_precision(*, rel: float = 1) -> pl.Expr: ...
 def f_measure(*, k: int | Iterable[int] | None = None, rel: float = 1, beta: float = 1) -> pl.Expr: ...
 def fallout(*, k: int | Iterable[int] | None = None, rel: float = 1, n_docs: int | None = None) -> pl.Expr: ...
 def full_recall(
@@ -184,6 +187,7 @@ def ideal_dcg(
     gains: Mapping[float, float] | pl.Expr | None = None,
 ) -> pl.Expr: ...
 def inferred_average_precision(*, rel: float = 1) -> pl.Expr: ...
+def inferred_ndcg() -> pl.Expr: ...
 def insq(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr: ...
 def inst(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr: ...
 def intent_aware_average_precision(

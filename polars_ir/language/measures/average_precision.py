@@ -1,4 +1,4 @@
-"""Average precision, and its inferred value for judgments that are a sample."""
+"""Average precision, and values inferred from judgments that are a sample of the pool, in one stratum or several."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import math
 import polars as pl
 
 from polars_ir.language import ties
+from polars_ir.language.kinds import OF_POOL, STRATUM
 from polars_ir.language.measure import measure
+from polars_ir.language.measures.positions import DEPTH
 from polars_ir.language.measures.precision_recall import TREC_EVAL
 from polars_ir.language.options import Option, one_of
 from polars_ir.language.words import (
@@ -25,8 +27,16 @@ from polars_ir.language.words import (
     total,
 )
 
-#: trec_eval's smoothing of the precision among the judged documents.
+#: Smoothing of the precision among the judged documents.
 EPSILON = 1e-5
+
+SAMPLE_EVAL = (
+    "Yilmaz, Kanoulas and Aslam 2008, https://doi.org/10.1145/1390334.1390437; sample_eval.pl of 2011, "
+    "https://trec.nist.gov/data/clinical/sample_eval.pl"
+)
+
+#: True for a document of a stratum.
+in_pool = pl.col(STRATUM).is_not_null()
 
 DENOMINATOR = Option(
     "R",
@@ -199,3 +209,53 @@ def yaap(*, rel: float = 1) -> pl.Expr:
     """
     precision_sum = total(precisions(rel))
     return if_relevant(((1 + precision_sum) / (1 + n_relevant(rel) - precision_sum)).log(), rel)
+
+
+@measure("xinfAP", source=SAMPLE_EVAL)
+def extended_inferred_average_precision(*, rel: float = 1) -> pl.Expr:
+    """Extended inferred average precision: average precision estimated from a sample drawn by strata of the pool.
+
+    ::
+
+        xinfAP = sum(N/n (1 + sum(pool (relevant + e) / (judged + 3 e), over the strata)) / i) / sum(N/n)
+
+    The sums of N/n are over relevant documents, the first over the retrieved ones, at the ranks i; N documents of the
+    stratum are in the pool, and n of them judged. `pool`, `judged` and `relevant` count the documents of a stratum
+    above i, e = 1e-5. The judgments have a column `stratum`, and a negative grade where a document of the pool was not
+    judged. The first 1000 documents count. As the infAP of NIST's sample_eval. Undefined when no document is relevant.
+
+    Examples
+    --------
+    >>> qrels = pl.DataFrame({"query_id": "q", "doc_id": ["a", "b", "c"], "stratum": 1, "relevance": [1, -1, 1]})
+    >>> ir.evaluate({"q": ["a", "b", "c"]}, qrels, ir.extended_inferred_average_precision())["xinfAP"].round(4).item()
+    0.8333
+    """
+    weight, above = pl.col(f"{OF_POOL}weight"), pl.col(f"{OF_POOL}above {rel}")
+    counted = relevant(rel) & in_pool
+    precisions = ranked(weight * (1 + above) / rank, counted & top(DEPTH))
+    return ratio(total(precisions), total(weight.filter(counted).sort()))
+
+
+@measure("infNDCG", source=SAMPLE_EVAL)
+def inferred_ndcg() -> pl.Expr:
+    """Inferred normalised discounted cumulated gain: nDCG estimated from a sample drawn by strata of the pool.
+
+    ::
+
+        infNDCG = sum(pool/judged grade(i) / log2(1 + i)) / sum(best(i) / log2(1 + i))
+
+    `pool` and `judged` count the documents of the stratum that the run retrieved, best(i) is the i-th highest grade of
+    a pool that has each grade as often as the sample lets expect: sum(N/n), rounded, where N documents of the
+    stratum are in the pool, and n of them judged. Judgments are those of `extended_inferred_average_precision`. The
+    first 1000 documents count; as in NIST's sample_eval grades are compared as texts, and beyond its first 1000
+    documents the best ranking has one of each lower grade. Undefined when no document has a gain.
+
+    Examples
+    --------
+    >>> qrels = pl.DataFrame({"query_id": "q", "doc_id": ["a", "b", "c"], "stratum": 1, "relevance": [1, -1, 2]})
+    >>> ir.evaluate({"q": ["a", "b", "c"]}, qrels, ir.inferred_ndcg())["infNDCG"].round(4).item()
+    0.8065
+    """
+    share, best = pl.col(f"{OF_POOL}share"), pl.col(f"{OF_POOL}best")
+    gained = ranked(share * relevance / (rank + 1).log(2), (relevance > 0) & in_pool & top(DEPTH))
+    return ratio(total(gained), total(best.filter(best > 0).sort()))

@@ -442,6 +442,12 @@ class RankingBySlice(Ranking, total=False):
     ]
 
 
+class Judging(TypedDict, total=False):
+    """The options of functions that compare judges."""
+
+    alpha: Annotated[float, Option(0.05, chance(), ALPHA)]
+
+
 class Discriminating(TypedDict, total=False):
     """The options of `discriminative_power`."""
 

@@ -1,0 +1,104 @@
+"""Judgments that are a sample, as `evaluate` takes them: their columns, and what goes with them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import polars as pl
+
+from polars_ir.engine.grouping import ranking_keys
+from polars_ir.engine.needs import Needs
+from polars_ir.engine.run_and_qrels import RunAndQrels
+from polars_ir.engine.samples import OF_STRATA, estimated, with_errors
+from polars_ir.errors import DataError, DtypeError, OptionError, option
+from polars_ir.frames.kinds import has_column
+from polars_ir.frames.rules import guard
+from polars_ir.language.kinds import PROBABILITY, STRATUM
+from polars_ir.language.measure import of_part
+from polars_ir.language.names import ResolvedMeasure
+from polars_ir.runs.options import Evaluating
+
+#: Probabilities of a stratum that differ by less are one, rounded.
+TOLERANCE = 1e-9
+
+#: Options that take the judgments for all there are, with the values that do not.
+WHOLE = {"ties": ("doc_id", "input"), "judges": (None,), "judged_only": (False,), "bounds": (False,)}
+
+
+def of_sample(measures: Sequence[ResolvedMeasure], judgments: Any, options: Evaluating) -> list[ResolvedMeasure]:
+    """The estimates of measures from a sample, each with its standard error; an error where there is none."""
+    values: dict[str, Any] = {**options}
+    for name, neutral in WHOLE.items():
+        if values[name] not in neutral:
+            says = f"does not go with judgments that are a sample, as their {PROBABILITY!r} says."
+            raise OptionError(says, about=option(name, values[name]))
+    strata = has_column(judgments, STRATUM)
+    return [estimate for measure in measures for estimate in with_errors(measure, strata=strata)]
+
+
+def estimated_sample(
+    relation: pl.LazyFrame, pair: RunAndQrels, measures: Sequence[ResolvedMeasure], needs: Needs
+) -> tuple[pl.LazyFrame, list[ResolvedMeasure], list[str]]:
+    """The judged relation, checked and with estimates, the measures that read these, and the names of their errors."""
+    relation, names = checked_sample(relation, pair, measures, needs), {measure.name for measure in measures}
+    if PROBABILITY not in needs.columns:
+        return relation, list(measures), []
+    keys = ranking_keys(relation, pair)
+    relation, made = estimated(relation, keys, measures, strata=STRATUM in needs.columns)
+    return relation, made, [of_part(name, "se") for name in names if of_part(name, "se") in names]
+
+
+def checked_sample(
+    relation: pl.LazyFrame, pair: RunAndQrels, measures: Sequence[ResolvedMeasure], needs: Needs
+) -> pl.LazyFrame:
+    """The judged relation of a sample; an error, in a plan when it runs, for probabilities and strata of none."""
+    judgments = pair.qrels or pair.run
+    read = [column for column in (STRATUM, PROBABILITY) if column in needs.columns]
+    if PROBABILITY in read and not judgments.dtypes[PROBABILITY].is_numeric():
+        dtype = judgments.dtypes[PROBABILITY]
+        raise DtypeError.of_column(judgments.about, PROBABILITY, "numbers", dtype, "Cast it.")
+    counted = any(measure.call and measure.call.measure in OF_STRATA for measure in measures)
+    if not judgments.eager:
+        wrong = _problems(read, pair.keys, counted=counted)
+        (first, of_first), *others = [
+            (is_wrong.fill_null(False), f"the {judgments.about} have rows {says}")
+            for says, (is_wrong, _) in wrong.items()
+        ]
+        return guard(relation, first, of_first, *others, key="query_id")
+    # What was drawn shows, too, whether the rest of the pool is there.
+    read = [column for column in (STRATUM, PROBABILITY) if column in read or (counted and column in judgments.dtypes)]
+    ids = [*judgments.keys, *([] if judgments.numbered else ["doc_id"]), "relevance"]
+    rows = judgments.select(*ids, *read).collect(engine="in-memory")
+    for says, (is_wrong, remedy) in _problems(read, judgments.keys, counted=counted).items():
+        found = rows.filter(is_wrong)
+        if found.height:
+            shown = found.rename({name: judgments.names.get(name, name) for name in ids})
+            raise DataError.rows(judgments.about, says, remedy, found.height, shown)
+    return relation
+
+
+def _problems(read: Collection[str], keys: Sequence[str], *, counted: bool) -> dict[str, tuple[pl.Expr, str]]:
+    """Rows that are wrong, and a remedy, by what is wrong with them."""
+    judged, p, stratum = pl.col("relevance") >= 0, pl.col(PROBABILITY), [*keys, STRATUM]
+    wrong = {}
+    if PROBABILITY in read:
+        wrong[f"whose {PROBABILITY!r} is not above 0 and at most 1"] = (
+            judged & ~((p > 0) & (p <= 1)).fill_null(False),
+            "A document that was drawn has such a probability. Leave out rows that were not",
+        )
+    if STRATUM in read:
+        no_stratum = pl.col(STRATUM).is_null() & pl.col("relevance").is_not_null()
+        wrong[f"whose {STRATUM!r} is null"] = no_stratum, "Give each document of the pool its stratum"
+    if len(read) > 1:
+        drawn = pl.when(judged).then(p)
+        wrong[f"of strata with several {PROBABILITY!r}"] = (
+            judged & (drawn.max().over(stratum) - drawn.min().over(stratum) > TOLERANCE),
+            f"Documents of a stratum have one; where each was drawn by itself, drop {STRATUM!r}",
+        )
+    if len(read) > 1 and counted:
+        wrong["of strata without the documents that were not drawn"] = (
+            judged & (p < 1) & judged.all().over(stratum),
+            "xinfAP and infNDCG count these; give them a grade of -1",
+        )
+    return wrong

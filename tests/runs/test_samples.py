@@ -1,0 +1,206 @@
+"""Judgments that are a sample: inferred measures, and estimates that are right over all samples."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from math import prod
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_ir as ir
+from polars_ir.errors import ColumnError, DataError, MeasureError, OptionError
+
+PROBABILITY = "inclusion_probability"
+
+#: A run d1 .. d5; d6 is in the pool only. Stratum A is judged whole, of B two of four documents are drawn.
+RUN = ["d1", "d2", "d3", "d4", "d5"]
+GRADES = {"d1": 1, "d2": 0, "d3": 2, "d4": 0, "d5": 1, "d6": 1}
+SAMPLES = list(combinations(["d3", "d4", "d5", "d6"], 2))
+
+MEASURES = ["P@4", "DCG@5", "NumRel", "AP", "R@4", "nDCG@5"]
+WORKED = {
+    ("d3", "d4"): (0.75, 3, 3, 0.777778, 1, 0.797478, 0.777777, 0.664565),
+    ("d3", "d5"): (0.75, 3.773706, 5, 0.866667, 0.6, 0.824063, 0.786662, 0.672640),
+    ("d3", "d6"): (0.75, 3, 5, 0.466667, 0.6, 0.655109, 0.466666, 0.873479),
+    ("d4", "d5"): (0.25, 1.773706, 3, 0.6, 0.333333, 0.832362, 0.600002, 0.741591),
+    ("d4", "d6"): (0.25, 1, 3, 0.333333, 0.333333, 0.469279, 0.333333, 0.469279),
+    ("d5", "d6"): (0.25, 1.773706, 5, 0.36, 0.2, 0.601570, 0.413333, 0.732775),
+}
+
+#: Every sample as the judgments of a query, with the documents that were not drawn.
+POOL = pl.DataFrame(
+    {
+        "query_id": "+".join(drawn),
+        "doc_id": doc,
+        "stratum": "A" if doc in ("d1", "d2") else "B",
+        "relevance": grade if doc in ("d1", "d2", *drawn) else -1,
+        "inclusion_probability": 1.0 if doc in ("d1", "d2") else 0.5,
+    }
+    for drawn in SAMPLES
+    for doc, grade in GRADES.items()
+)
+RUNS = {"+".join(drawn): RUN for drawn in SAMPLES}
+
+
+def test_every_sample_has_the_worked_figures() -> None:
+    found = ir.evaluate(RUNS, POOL, [*MEASURES, "xinfAP", "infNDCG"])
+    of_measures = found.select(pl.col(*MEASURES, "xinfAP", "infNDCG").round(6))
+    # The program of the inferred figures has .777777 for what is .7777767.
+    for row, wanted in zip(of_measures.rows(), WORKED.values(), strict=True):
+        assert row == pytest.approx(wanted, abs=1.1e-6)
+
+
+def test_sums_and_their_variances_are_right_on_average() -> None:
+    found = ir.evaluate(RUNS, POOL, [*MEASURES, "RBP"])
+    truth = ir.evaluate({"q": RUN}, {"q": GRADES}, ["P@4", "DCG@5", "NumRel", "RBP"]).row(0, named=True)
+    for measure in ("P@4", "DCG@5", "NumRel", "RBP"):
+        assert found[measure].mean() == pytest.approx(truth[measure], abs=1e-12)
+        assert (found[f"{measure} se"] ** 2).mean() == pytest.approx(found[measure].var(ddof=0), abs=1e-12)
+    means = found.select(pl.col("AP", "R@4", "nDCG@5").mean().round(6)).row(0)
+    assert means == (0.567407, 0.511111, 0.696644)
+    assert found.select(pl.col(*MEASURES).var(ddof=0).round(6)).row(0) == (
+        0.0625, 0.891753, 1, 0.040472, 0.069136, 0.017880
+    )  # fmt: skip
+
+
+def test_the_documents_that_were_not_drawn_change_no_estimate() -> None:
+    whole, drawn = (ir.evaluate(RUNS, qrels, MEASURES) for qrels in (POOL, POOL.filter(pl.col("relevance") >= 0)))
+    assert_frame_equal(whole, drawn)
+
+
+def test_documents_drawn_each_by_itself_are_estimated_without_bias() -> None:
+    chances = dict(zip(GRADES, (0.9, 0.8, 0.5, 0.6, 0.3, 0.4), strict=True))
+    rows, weights = [], {}
+    for number, drawn in enumerate(product([True, False], repeat=6)):
+        weights[f"q{number:02}"] = prod(p if there else 1 - p for there, p in zip(drawn, chances.values(), strict=True))
+        rows += [
+            {
+                "query_id": f"q{number:02}",
+                "doc_id": doc,
+                "relevance": GRADES[doc],
+                PROBABILITY: chances[doc],
+            }
+            for there, doc in zip(drawn, GRADES, strict=True)
+            if there
+        ]
+    measures = ["P@4", "DCG@5", "NumRel", "RBP"]
+    found = ir.evaluate(dict.fromkeys(weights, RUN), pl.DataFrame(rows), measures)
+    weight = found["query_id"].replace_strict(weights)
+    truth = ir.evaluate({"q": RUN}, {"q": GRADES}, measures).row(0, named=True)
+    for measure in measures:
+        assert (found[measure] * weight).sum() == pytest.approx(truth[measure], abs=1e-12)
+        spread = ((found[measure] - truth[measure]) ** 2 * weight).sum()
+        # The sample without a document has no row; nothing is known of its query.
+        nothing = weights[f"q{len(weights) - 1:02}"] * truth[measure] ** 2
+        assert ((found[f"{measure} se"].fill_null(0) ** 2) * weight).sum() == pytest.approx(spread + nothing, abs=1e-9)
+
+
+def test_average_precision_without_strata_takes_products_of_probabilities() -> None:
+    found = ir.evaluate(RUNS, POOL.drop("stratum"), "AP").filter(query_id="d3+d5")
+    assert found["AP"].round(6).item() == 0.786667
+
+
+def test_a_sample_of_all_has_the_plain_figures() -> None:
+    qrels = pl.DataFrame({"query_id": "q", "doc_id": list(GRADES), "relevance": list(GRADES.values())})
+    measures = ["P@3", "P", "R@2", "AP", "AP@2", "nDCG", "nDCG@3", "nDCG(dcg='exp-log2')@3", "DCG", "RBP(p=0.5)"]
+    plain = ir.evaluate({"q": RUN}, qrels, measures)
+    for stratum in ({}, {"stratum": pl.lit(1)}):
+        found = ir.evaluate({"q": RUN}, qrels.with_columns(inclusion_probability=1, **stratum), measures)
+        for name in plain.columns[1:]:
+            assert found[name].item() == pytest.approx(plain[name].item(), abs=1e-12)
+            assert found[f"{name} se"].item() == 0
+
+
+def test_a_stratum_of_which_one_document_was_drawn_has_no_standard_error() -> None:
+    qrels = POOL.filter(pl.col("query_id") == "d3+d4", pl.col("doc_id").is_in(["d1", "d2", "d3"]))
+    qrels = qrels.with_columns(inclusion_probability=pl.when(stratum="A").then(1.0).otherwise(0.25))
+    assert ir.evaluate(RUNS, qrels, "P@4", missing="skip").row(0) == ("d3+d4", 1.25, None)
+
+
+def test_inferred_ndcg_has_one_document_of_each_lower_grade_beyond_its_depth() -> None:
+    docs = [f"d{number:04}" for number in range(1010)]
+    grades = [3] * 600 + [2] * 405 + [1] * 5
+    qrels = pl.DataFrame({"query_id": "q", "doc_id": docs, "stratum": "s", "relevance": grades})
+    (found,) = ir.evaluate({"q": docs}, qrels, "infNDCG")["infNDCG"]
+    rank = pl.int_range(1, 1002, eager=True)
+    discounts = 1 / (rank + 1).log(2)
+    gains = pl.Series([3] * 600 + [2] * 400 + [1])
+    assert found == pytest.approx((gains * discounts).head(1000).sum() / (gains * discounts).sum(), abs=1e-12)
+
+
+@pytest.mark.parametrize("measures", [[*MEASURES, "RBP"], ["xinfAP", "infNDCG"]])
+def test_figures_are_the_same_in_plans_in_any_order_and_for_several_systems(measures) -> None:
+    run = pl.DataFrame(
+        {"run": system, "query_id": query, "doc_id": doc, "score": -float(at)}
+        for system, ranking in (("a", RUN), ("b", RUN[::-1]))
+        for query in RUNS
+        for at, doc in enumerate(ranking)
+    )
+    wanted = ir.evaluate(run, POOL, measures)
+    assert_frame_equal(wanted.filter(run="a").drop("run"), ir.evaluate(RUNS, POOL, measures))
+    shuffled = POOL.sample(fraction=1, shuffle=True, seed=1)
+    for given, qrels in (
+        (run.sample(fraction=1, shuffle=True, seed=2), shuffled),
+        (run.lazy(), POOL.lazy()),
+        (run.lazy(), POOL),
+    ):
+        found = ir.evaluate(given, qrels, measures).lazy().collect()
+        assert_frame_equal(found, wanted, check_exact=True)
+    of_pandas = ir.evaluate(run.to_pandas(), POOL.to_pandas(), measures)
+    assert of_pandas[measures[0]].to_list() == wanted[measures[0]].to_list()
+
+
+def test_what_a_sample_has_no_estimate_of_is_an_error() -> None:
+    for measure in ("RR", "infAP", "bpref", (1 / ir.rank).max().alias("mine")):
+        with pytest.raises(MeasureError, match="has no estimate from one: P, NumRel, DCG, RBP, R, AP, nDCG have"):
+            ir.evaluate(RUNS, POOL, measure)
+    own = (1 / pl.col("inclusion_probability")).filter(ir.relevant()).sum().alias("mine")
+    assert ir.evaluate(RUNS, POOL, own)["mine"].to_list() == [3, 5, 5, 3, 3, 5]
+    for measure in ("AP(denominator='k')@3", "nDCG(denominator='k')@3"):
+        with pytest.raises(MeasureError, match="takes no denominator='k'"):
+            ir.evaluate(RUNS, POOL, measure)
+    for options in ({"ties": "expected"}, {"bounds": True}, {"judged_only": True}, {"ties": "best"}):
+        with pytest.raises(OptionError, match="does not go with judgments that are a sample"):
+            ir.evaluate(RUNS, POOL, "P@4", **options)
+
+
+@pytest.mark.parametrize("probability", [0.0, -0.5, 1.5, float("nan"), None])
+def test_what_is_no_probability_is_an_error(probability) -> None:
+    chance = pl.when(pl.col("doc_id") == "d1").then(pl.lit(probability, pl.Float64)).otherwise(PROBABILITY)
+    qrels = POOL.with_columns(chance.alias(PROBABILITY)).drop("stratum")
+    with pytest.raises(DataError, match="has 6 rows whose 'inclusion_probability' is not above 0 and at most 1"):
+        ir.evaluate(RUNS, qrels, "P@4")
+    plan = ir.evaluate(pl.LazyFrame({"query_id": "d3+d4", "doc_id": RUN, "score": 1.0}), qrels.lazy(), "P@4")
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="'inclusion_probability' is not above 0 and at most"):
+        plan.collect()
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"inclusion_probability": pl.lit("half")}, "'inclusion_probability' must be numbers"),
+        ({"stratum": pl.lit(None, pl.String)}, "has 36 rows whose 'stratum' is null"),
+        ({"stratum": pl.lit("A")}, "of strata with several 'inclusion_probability'"),
+    ],
+)
+def test_what_is_no_sample_is_an_error(columns, message) -> None:
+    with pytest.raises(ir.IRError, match=message):
+        ir.evaluate(RUNS, POOL.with_columns(**columns), "P@4")
+
+
+def test_inferred_figures_need_the_pool() -> None:
+    with pytest.raises(DataError, match="of strata without the documents that were not drawn"):
+        ir.evaluate(RUNS, POOL.filter(pl.col("relevance") >= 0), "xinfAP")
+    with pytest.raises(ColumnError, match="'stratum'"):
+        ir.evaluate(RUNS, POOL.drop("stratum", "inclusion_probability"), "xinfAP")
+
+
+def test_a_run_with_grades_of_its_own_can_be_a_sample() -> None:
+    labelled = pl.DataFrame({"query_id": "d3+d5", "doc_id": RUN, "score": [5.0, 4, 3, 2, 1]}).join(
+        POOL.filter(pl.col("relevance") >= 0), on=["query_id", "doc_id"], how="left"
+    )
+    found = ir.evaluate(labelled, ["P@4", "DCG@5"])
+    wanted = ir.evaluate(RUNS, POOL, ["P@4", "DCG@5"]).filter(query_id="d3+d5")
+    assert_frame_equal(found, wanted)
