@@ -78,11 +78,12 @@ def _with_best(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     is_first = pl.int_range(pl.len()) == 0
     rows = rows.with_columns(pl.when(is_first).then(of_grade).over([*keys, text]).alias("polars_ir: number"))
     rows = rows.with_columns(pl.when(text.is_not_null()).then(number).fill_null(0).alias("polars_ir: number"))
-    falling = {"order_by": text, "descending": True}
-    rows = rows.with_columns((number.cum_sum() - number).over(keys, **falling).alias("polars_ir: before"))
+    rows = rows.with_columns(
+        (number.cum_sum() - number).over(keys, order_by=text, descending=True).alias("polars_ir: before")
+    )
     rows = rows.with_columns(((before >= DEPTH) & (number > 0)).alias("polars_ir: beyond"))
     # Beyond the depth each grade has one more document, at a place of its own.
-    extra = DEPTH + beyond.cum_sum().over(keys, **falling).cast(pl.Int64)
+    extra = DEPTH + beyond.cum_sum().over(keys, order_by=text, descending=True).cast(pl.Int64)
     at = pl.int_range(1, DEPTH + 1, eager=True)
     discounts = pl.lit(pl.concat([pl.Series([0.0]), (1 / (at + 1).log(2)).cum_sum()]))
     sums = discounts.gather((before + number).clip(0, DEPTH)) - discounts.gather(before.clip(0, DEPTH))

@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import FrameT, Table
-from polars_ir.language.names import is_cost
+from polars_ir.language.columns import is_cost
 from polars_ir.language.options import public
 from polars_ir.per_query.shared.judges import Judged, judged_by_each
 from polars_ir.per_query.shared.measures import Measures

@@ -38,7 +38,8 @@ def kendall_of_signs(reference: Floats, other: Floats) -> Floats:
     """Kendall's tau-b of each row, whose columns are signs of the differences of pairs; NaN where all are tied."""
     untied = [(signs != 0).sum(axis=1) for signs in (reference, other)]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return (reference * other).sum(axis=1) / np.sqrt(untied[0] * untied[1])
+        coefficients: Floats = (reference * other).sum(axis=1) / np.sqrt(untied[0] * untied[1])
+    return coefficients
 
 
 def spearman(reference: Floats, other: Floats) -> Coefficient:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from polars_ir.errors import ColumnError, DataError, OptionError, nearest, option, quoted
@@ -91,6 +90,8 @@ def _beside(
 
 def _of_measure(reference: Scores, scores: Scores, measure: str, judge: str, left_out: list[str]) -> Judged:
     """The values of a measure for the queries that have all."""
+    import numpy as np
+
     truth, values = reference.values[measure], scores.values[measure]
     complete = ~np.isnan(np.hstack([truth, values])).any(axis=1)
     notes = list(left_out)
