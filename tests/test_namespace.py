@@ -24,7 +24,9 @@ PER_QUERY = ir.evaluate(RUN, QRELS, ["RR", "AP"])
 @pytest.mark.whole("test_invariants calls them all", quick=12)
 def test_every_measure_is_a_method(info):
     of_lists = info.kind in ("none", "documents and history")
-    run, judgments = collection_of("documents" if of_lists else info.kind)
+    kinds = ("documents", "subtopics", "preferences")
+    run, judgments = collection_of(info.kind if info.kind in kinds else "documents")
+    judgments = judgments.with_columns(stratum=1) if info.kind == "documents and strata" else judgments
     items = run.select("doc_id").unique().with_columns(category=pl.lit("one"))
     tables = {"history": run, "items": items} if of_lists else {}
     method = getattr(run.ir, info.function.__name__)

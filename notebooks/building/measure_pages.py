@@ -23,6 +23,7 @@ JUDGMENTS = {
     "subtopics": "grades of documents for each subtopic",
     "preferences": "preferences between documents",
     "documents and history": "grades of documents, and the history of users",
+    "documents and strata": "grades of documents, and their strata in the pool",
     "none": "no judgments, but the history of users, or the items there are",
 }
 

@@ -56,6 +56,8 @@ def evaluated(info: MeasureInfo, cases: Mapping[str, Case], **options: object) -
     qrels = pl.DataFrame(judged, schema=["query_id", "doc_id", "relevance"], orient="row")
     if info.kind == "subtopics":
         qrels = qrels.with_columns(subtopic=pl.lit("a"))
+    if info.kind == "documents and strata":
+        qrels = qrels.with_columns(stratum=pl.lit("a"))
     if info.kind in ("none", "documents and history"):
         documents = dict.fromkeys(doc for case in cases.values() for doc in (*case.ranking, *case.judgments))
         had = [(f"user {user}", doc) for doc in documents for user in range(1 if doc.endswith("moving") else 4)]

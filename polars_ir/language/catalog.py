@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 
 from polars_ir.errors import MeasureError
-from polars_ir.language.kinds import LISTS, kind_of
+from polars_ir.language.kinds import LISTS, OF_POOL, kind_of
 from polars_ir.language.lists import OF_HISTORY
 from polars_ir.language.options import Option, Value, check, documented, one_of, or_none, truth
 from polars_ir.language.sets import FAMILIES
@@ -151,9 +151,11 @@ class MeasureInfo:
 
     @functools.cached_property
     def kind(self) -> str:
-        """The kind of judgments the measure reads, and a history beside them if it does."""
+        """The kind of judgments the measure reads, and a history beside them, or their strata, if it does."""
         expression = self.function()
         kind, columns = kind_of(expression), expression.meta.root_names()
+        if any(column.startswith(OF_POOL) for column in columns):
+            return f"{kind.name} and strata"
         return kind.name if kind is LISTS or OF_HISTORY.isdisjoint(columns) else f"{kind.name} and history"
 
     def column(self, arguments: Mapping[str, object]) -> str:
@@ -252,8 +254,8 @@ def catalog() -> pl.DataFrame:
         `name`, `meaning`, `function` (its name in this package), `parameters` (with defaults), `low`, `high`, `best`
         (its range and best value), `monotone` (True if it can not fall when a grade rises, so that `bounds` of
         `evaluate` are exact), `judgments` (what it reads: `documents`, `subtopics`, `preferences`, `documents and
-        history`, or `none` of a recommender's lists), `also` (what other tools call it), `source`; String but for the
-        three numbers, which are Float64, and the Boolean.
+        history`, `documents and strata`, or `none` of a recommender's lists), `also` (what other tools call it),
+        `source`; String but for the three numbers, which are Float64, and the Boolean.
 
     Examples
     --------

@@ -126,7 +126,13 @@ def test_a_measure_has_the_value_found_by_hand(name, wanted):
 
 def test_every_measure_is_worked_by_hand():
     here = Path(__file__).parent
-    texts = [file.read_text("utf-8") for file in (*here.glob("*.py"), here.parents[1] / "runs/test_lists.py")]
+    texts = [
+        file.read_text("utf-8")
+        for file in (
+            *here.glob("*.py"),
+            *(here.parents[1] / "runs" / name for name in ("test_lists.py", "test_samples.py")),
+        )
+    ]
     named = {name for text in texts for name in re.findall(r"[\"']([\w]+)[\"'(@]|\bir\.(\w+)\(", text) for name in name}
     lacking = [info.name for info in ir.CATALOG.values() if named.isdisjoint({info.name, info.function.__name__})]
     assert lacking == []
