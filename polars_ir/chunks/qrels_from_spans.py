@@ -116,11 +116,13 @@ def _numbered(gold: Spans) -> pl.DataFrame:
     """The spans in memory, by query and place, with the numbers of each, of its need and its subtopic."""
     own = [role for role in ("subtopic", "relevance") if role in gold.names]
     spans = gold.rows.select(*SPAN, *own).sort(*SPAN, *own).collect(engine="streaming")
-    same = pl.all_horizontal(pl.col(name) == pl.col(name).shift() for name in SPAN)
+    # A span may be of several subtopics.
+    keys = [*SPAN, *(["subtopic"] if "subtopic" in own else [])]
+    same = pl.all_horizontal(pl.col(name) == pl.col(name).shift() for name in keys)
     if (again := spans.filter(same)).height:
-        named = {role: gold.names[role] for role in SPAN if role in gold.names}
+        named = {role: gold.names[role] for role in keys if role in gold.names}
         fix = Fix("Keep one of each", Code.deduplicating("gold", list(named.values())))
-        shown = again.select(SPAN).head(SHOWN).rename(named)
+        shown = again.select(keys).head(SHOWN).rename(named)
         raise DataError.rows("gold", "of a span that the query has already", fix, again.height, shown)
     spans = spans.with_row_index(GOLD).with_columns(pl.col(GOLD).cast(pl.Int64))
     if "subtopic" in own:

@@ -68,6 +68,8 @@ def test_spans_of_one_subtopic_are_alternatives():
     qrels = quietly(cut, gold)
     assert qrels.select("subtopic", "doc_id").rows() == [(4, "a"), (4, "b"), (9, "no chunk of u from 0 to 10")]
     assert ir.evaluate({"q": ["b"]}, qrels, "StRecall")["StRecall"].item() == 0.5
+    of_two = spans(("q", "t", 0, 10), ("q", "t", 0, 10)).with_columns(subtopic=pl.Series(["m", "n"]))
+    assert ir.qrels_from_spans(cut, of_two)["subtopic"].to_list() == ["m", "m", "n", "n"]
 
 
 @pytest.mark.parametrize("integers", [False, True])
