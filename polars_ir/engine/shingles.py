@@ -215,9 +215,10 @@ def contained_in(texts: pl.DataFrame, documents: pl.DataFrame, least: float) -> 
             hits = hits.group_by("text_row", "row", "n").agg(pl.col("shingle").n_unique(), place)
             hits = hits.with_columns(share=pl.col("shingle") / pl.col("n")).filter(pl.col("share") >= least)
             hits = hits.join(part, on="row").join(numbered.select(text_row="row", asked="text"), on="text_row")
+            if hits.is_empty():  # Polars 2.0 joins no list of none.
+                continue
             words, asked = (normalised(pl.col(name)).str.extract_all(WORD) for name in ("text", "asked"))
-            # Of no hits Polars 2.0 makes lists of nulls.
-            excerpt = words.list.slice("place", asked.list.len()).cast(pl.List(pl.String)).list.join(" ")
+            excerpt = words.list.slice("place", asked.list.len()).list.join(" ")
             found.append(
                 hits.select("text_row", pl.col("row").alias("doc_row"), "share", "place", excerpt.alias("excerpt"))
             )
