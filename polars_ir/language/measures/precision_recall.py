@@ -12,7 +12,7 @@ from polars_ir.language.budget import BUDGET, cutoff
 from polars_ir.language.catalog import CATALOG
 from polars_ir.language.measure import HIGHEST, measure
 from polars_ir.language.options import Option, one_of, positive
-from polars_ir.language.words import hits, if_relevant, length, n_relevant, or_zero, ratio, relevant, shown
+from polars_ir.language.words import hits, if_relevant, length, n_relevant, or_zero, per_count, ratio, relevant, shown
 
 TREC_EVAL = "trec_eval 10, https://github.com/usnistgov/trec_eval"
 
@@ -92,7 +92,7 @@ def precision(
     """
     counted = cutoff(k, budget, cost, over)
     length = among_places(k, denominator) if budget is None else shown(counted)
-    return if_relevant(or_zero(ratio(hits(counted, rel), length)), rel)
+    return if_relevant(or_zero(per_count(hits(counted, rel), length)), rel)
 
 
 @measure(
@@ -130,12 +130,12 @@ def recall(
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d9"]}, ir.recall(k=5)).row(0)
     ('q', 0.5)
     """
-    return ratio(hits(cutoff(k, budget, cost, over), rel), n_relevant(rel))
+    return per_count(hits(cutoff(k, budget, cost, over), rel), n_relevant(rel))
 
 
 def capped(n_hits: pl.Expr, k: int | None, rel: float) -> pl.Expr:
     """Hits divided by their maximum."""
-    return if_relevant(or_zero(ratio(n_hits, pl.min_horizontal(length(k), n_relevant(rel)))), rel)
+    return if_relevant(or_zero(per_count(n_hits, pl.min_horizontal(length(k), n_relevant(rel)))), rel)
 
 
 @measure(
@@ -201,7 +201,7 @@ def f_measure(*, k: int | None = None, rel: float = 1, beta: float = 1) -> pl.Ex
     """
     weight = beta**2
     # With a beta of 0 the denominator is 0 where nothing was retrieved.
-    return if_relevant(or_zero(ratio((1 + weight) * hits(k, rel), weight * n_relevant(rel) + length(k))), rel)
+    return if_relevant(or_zero(per_count((1 + weight) * hits(k, rel), weight * n_relevant(rel) + length(k))), rel)
 
 
 def success_under_ties(*, k: int | None = None, rel: float = 1, **_: object) -> pl.Expr:
