@@ -341,31 +341,30 @@ def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> t
     if run.systems is not None:
         n_queries = max(len(judgments.queries), 1)
         relation = _columns(pair.systems, run.systems[ranking // n_queries]) | relation
-        relation |= {} if needs.whole else {ANSWERED: whole.answered()[ranking]}
         query = ranking % n_queries
     relation |= _columns(
         list(itertools.filterfalse(pair.systems.__contains__, pair.run.keys)), judgments.queries[query]
     )
     # Rows known to be in the order of their rankings are grouped without a hash of each.
     relation[RANKING] = ranking.set_sorted() if ranking.is_sorted() else ranking
-    return pl.DataFrame(relation), run
+    return pl.DataFrame(relation), whole
 
 
-def with_alike(relation: pl.DataFrame, pair: RunAndQrels, needs: Needs) -> pl.DataFrame:
-    """The relation with `ALIKE`, where many rankings are the same in all that measures read of them."""
-    keys = [*pair.run.keys, RANKING]
-    read = relation.select(cs.exclude(*keys, ANSWERED))
-    if pair.splits or needs.unjudged or not needs.reads_rankings_alone(keys) or relation.is_empty():
+def with_alike(relation: pl.DataFrame, run: Rankings, pair: RunAndQrels, needs: Needs) -> pl.DataFrame:
+    """The relation with `ANSWERED` and `ALIKE`, where rankings have few rows in it, so that many are the same."""
+    ranking, limit = relation[RANKING], tuning.TUNING.alike * run.n_rankings
+    if needs.whole or needs.unjudged or pair.splits or relation.is_empty() or relation.height > limit:
         return relation
+    read = relation.select(cs.exclude(*pair.run.keys))
+    if run.systems is not None:
+        relation = relation.with_columns(run.answered()[ranking].alias(ANSWERED))
     # Zeros of both signs are grouped as one, but a measure may distinguish them.
     signed = any((1 / zeros.filter(zeros == 0) < 0).any() for zeros in read.select(cs.float()))
-    ranking = relation[RANKING]
-    starts = starts_of(ranking)
-    if signed or not ranking.flags["SORTED_ASC"] or relation.height > tuning.TUNING.alike * len(starts):
+    if signed or not ranking.flags["SORTED_ASC"] or not needs.reads_rankings_alone([*pair.run.keys, RANKING]):
         return relation
-    # The rows of each ranking as lists of values.
-    rows = relation.select(*read.columns, RANKING).group_by(RANKING, maintain_order=True).agg(pl.all())
-    first = rows.select(pl.col(RANKING).first().over(read.columns)).to_series()
+    # Rankings are the same where the lists of their rows' values are.
+    lists = read.group_by(RANKING, maintain_order=True).agg(pl.all())
+    first = lists.select(pl.col(RANKING).first().over(lists.columns[1:])).to_series()
     return relation.with_columns(first[ranking.rle_id()].alias(ALIKE))
 
 

@@ -98,7 +98,7 @@ def relate(pair: RunAndQrels, needs: Needs) -> pl.LazyFrame:
             from polars_ir.engine.within import with_counts  # for calls with budgets alone
 
             relation = with_counts(relation, rankings, pair.run, needs.budgets, in_order=needs.ties == "input")
-        return with_alike(relation, pair, needs).lazy()
+        return with_alike(relation, rankings, pair, needs).lazy()
     return plan_relation(
         pair, pair.qrels.with_frame(judgments.rows) if needs.relevant_only else pair.qrels, needs, strategy
     )
