@@ -8,6 +8,7 @@ from messages import message_of
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
+from polars_ir.per_query.shared import pair_schema
 from polars_ir.statistics import prediction
 from tests.bench import judges
 
@@ -31,6 +32,15 @@ def drawn(seed=0, queries=60, n=20, alike=0.7, measures=("AP", "RR"), systems="a
         people = people.with_columns(pl.Series(measure, value))
         model = model.with_columns(pl.Series(measure, alike * value + (1 - alike) * noise))
     return model, people.filter(pl.col("query_id").is_in(chosen))
+
+
+@pytest.mark.whole("fifty-six pairs and measures")
+def test_many_systems_of_a_plan_are_compared_as_in_memory():
+    model, people = drawn(systems="abcdefgh")
+    assert pair_schema.AT_ONCE < 2 * 28
+    figures = ["run", "baseline", "measure", "difference", "low", "high", "p", "lambda", "people_mean"]
+    plan, found = (ir.compare(each, reference=people).select(figures) for each in (model.lazy(), model))
+    assert_frame_equal(plan.collect(), found, rel_tol=1e-11, abs_tol=1e-12)
 
 
 def test_the_example_of_the_formulas():
