@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +143,7 @@ def qrels(path: File, grade: Grade, places: dict[str, int] = _QRELS) -> Checked:
     return Checked(path, rows, list(places), layout + whole_grades(grade))
 
 
+@cache
 def _of_five_fields() -> pl.Expr:
     """The format of a line with five fields, as far as they tell it."""
     number, whole = (
