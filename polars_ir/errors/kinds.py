@@ -141,7 +141,9 @@ class ColumnError(IRError):
     @classmethod
     def no_per(cls, per: str, accepted: Sequence[str], columns: Sequence[str]) -> ColumnError:
         known = f" (recognised names: {', '.join(accepted)})" if accepted else ""
-        says = f"have no {per!r} column{known}, which would distinguish the judgments of one document; they have"
+        of_a_sample = per in ("stratum", "inclusion_probability")
+        does = "say how they were sampled" if of_a_sample else "distinguish the judgments of one document"
+        says = f"have no {per!r} column{known}, which would {does}; they have"
         fix = None
         if per == "subtopic":
             read = Code("ir.read_qrels('qrels.txt', format='subtopics')")

@@ -36,6 +36,8 @@ QRELS = pl.DataFrame(
         "subtopic": ["1", "1", "2"],
         "doc_id": ["d1", "d1", "é"],
         "relevance": [1, 0, 2],
+        "stratum": ["1", "1", "2"],
+        "inclusion_probability": [1.0, 0.1 + 0.2, 0.5],
     }
 )
 
@@ -77,7 +79,7 @@ def test_what_is_written_reads_back_equal(format: Format, role: str, tmp_path: P
     table = RUN if role == "run" else QRELS.drop({"judge", "group", "subtopic"} - {format.per, "group"}, strict=False)
     WRITERS[role](table, path, format=format.name)
     frame = READERS[role](path, format=format.name)
-    columns = [name for name in (*KEYS, "score", "relevance") if name in frame.columns and name in table.columns]
+    columns = [name for name in (*KEYS, "score", "relevance", "stratum", "inclusion_probability") if name in frame.columns and name in table.columns]
     assert {"query_id", "doc_id"} < set(columns)
     assert_frame_equal(
         frame.select(columns), table.select(columns), check_row_order=False, check_exact=True, check_dtypes=False

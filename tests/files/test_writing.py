@@ -358,7 +358,8 @@ EMPTY = [(format.name, role) for format in FORMATS for role in format.writer.fra
 @pytest.mark.parametrize(("format", "role"), EMPTY)
 def test_a_table_without_rows_is_written_so_that_it_can_be_read_or_not_at_all(format, role, tmp_path):
     table, path = (RUN if role == "run" else QRELS).clear(), tmp_path / "a"
-    table = table.with_columns(pl.lit("").alias(name) for name in ("subtopic", "judge", "group"))
+    table = table.with_columns(pl.lit("").alias(name) for name in ("subtopic", "judge", "group", "stratum"))
+    table = table.with_columns(inclusion_probability=pl.lit(0.5))
     write, read = (ir.write_run, ir.read_run) if role == "run" else (ir.write_qrels, ir.read_qrels)
     try:
         write(table, path, format=format)
