@@ -103,8 +103,7 @@ def agreement(
     - with `rel`, of grades cut there: `kappa(rel=2)`, and the `sensitivity` and `specificity` of `other`: the share of
       the documents relevant, or not relevant, by `judge` that are so by `other`; both judges take both places.
 
-    Agreement tells little about the order of systems; `rank_correlation` of figures by each judge (`by="judge"` of
-    `evaluate`) does.
+    Agreement tells little about the order of systems; `judge_effect` of figures by each judge does.
 
     Parameters
     ----------

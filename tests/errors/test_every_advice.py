@@ -233,6 +233,31 @@ CASES = {
         {"run": POLARS(ranked()), "qrels": PLAN({"query_id": ["q1"], "preferred": ["a"], "other": ["x"]})},
         1,
     ),
+    "preferences by judge": Case(
+        lambda run, qrels, by="judge": first(ir.evaluate(run, qrels, "prefs_simp", by=by), "prefs_simp"),
+        {
+            "run": POLARS({"query_id": ["q1", "q1"], "doc_id": ["x", "a"], "score": [2.0, 1.0]}),
+            "qrels": POLARS({"query_id": ["q1"], "judge": ["j"], "preferred": ["x"], "other": ["a"]}),
+        },
+        1.0,
+        lambda code, run, qrels: first(
+            ir.evaluate(run, eval(code, {"qrels": qrels, "pl": pl}), "prefs_simp", by="assessor"), "prefs_simp"
+        ),
+    ),
+    "grades of judges that are scores": Case(
+        lambda qrels: first(ir.agreement(qrels), "value"),
+        {
+            "qrels": POLARS(
+                {
+                    "query_id": ["q1"] * 400,
+                    "doc_id": [str(n) for n in range(200)] * 2,
+                    "judge": ["a"] * 200 + ["b"] * 200,
+                    "relevance": [n / 200 for n in range(200)] * 2,
+                }
+            )
+        },
+        1.0,
+    ),
     "preferences of a null judge": Case(
         lambda run, qrels: ir.evaluate(run, qrels, "prefs_simp").height,
         {
