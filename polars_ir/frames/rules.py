@@ -121,7 +121,7 @@ def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, u
         if role != "query_id":
             bad &= ~excused
         if count := frame.select(bad.sum()).item():
-            wrong = frame.with_row_index(ROW).filter(bad).select(ROW, *names).head(SHOWN)
+            wrong = _numbered_rows(frame).filter(bad).select(ROW, *names).head(SHOWN)
             shown = _with_numbers(wrong.rename(dict(names)))
             number = frame[role].dtype.is_float()
             problem, sound, of_pandas = "is null", f"pl.col({name!r}).is_not_null()", f"{table}[{name!r}].notna()"
@@ -151,6 +151,11 @@ def numbered(table: str, name: str, query: str) -> Code:
     )
 
 
+def _numbered_rows(frame: pl.DataFrame) -> pl.DataFrame:
+    """Rows with their numbers; a part of a table has those of the table already."""
+    return frame if ROW in frame.columns else frame.with_row_index(ROW)
+
+
 def _with_numbers(shown: pl.DataFrame) -> pl.DataFrame:
     """Rows of a message with their numbers as `row`, unless they have a column of this name."""
     return shown.rename({ROW: "number of the row" if "row" in shown.columns else "row"})
@@ -163,7 +168,7 @@ def check_duplicates(
 
     Rows that stand for a query without any judged document may repeat.
     """
-    repeated = frame.with_row_index(ROW).filter(frame.select(keys).is_duplicated())
+    repeated = _numbered_rows(frame).filter(frame.select(keys).is_duplicated())
     if table == "qrels":
         repeated = repeated.filter(~nothing_judged())
     if repeated.is_empty():

@@ -6,24 +6,24 @@ one pass; everything else is made of these. Grades below 0 stand for documents t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations, filterfalse
-from math import isnan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import SHOWN, Code, ColumnError, DataError, Fix, OptionError, nearest, option, quoted
+from polars_ir.errors import SHOWN, Code, ColumnError, DataError, Fix, OptionError, nearest, option, quoted, warn
 from polars_ir.frames.advice import check_keys
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import collected, give_back
-from polars_ir.frames.rules import check_duplicates, check_values, nothing_judged
+from polars_ir.frames.rules import ROW, check_duplicates, check_values, nothing_judged
 from polars_ir.frames.table import qrels_table
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import any_number, check, column, keys_named, or_none, public, whole
 
 if TYPE_CHECKING:
-    from polars_ir.statistics.agreement import Coefficient, Estimate, Pairs
+    from polars_ir.statistics.agreement import Coefficient, Estimate, Given, Pairs
 
 #: Maximum number of judges, each of whom is compared with each other, and of grades, whose pairs are counted.
 MOST_JUDGES, MOST_GRADES, MOST_RESAMPLES = 200, 101, 1_000_000
@@ -31,8 +31,8 @@ MOST_JUDGES, MOST_GRADES, MOST_RESAMPLES = 200, 101, 1_000_000
 #: Number of rows that are grouped by document at a time, which takes the most memory, and maximum number of such parts.
 GROUPED, MOST_PARTS = 5_000_000, 16
 
-#: Number of grades that a note lists.
-LISTED = 8
+#: Number of grades, and of judges, that a note lists, and of the classes that grades are cut in by the advice.
+LISTED, CLASSES = 8, 10
 
 #: Columns of the result, beside its keys.
 SCHEMA = {
@@ -44,8 +44,8 @@ SCHEMA = {
     "note": pl.String,
 }
 
-#: Columns of documents and patterns: the numbers of rows, documents and judges, and whether a row is invalid.
-ROWS, COUNT, JUDGES, ODD = "polars_ir: rows", "polars_ir: documents", "polars_ir: judges", "polars_ir: odd"
+#: Columns of documents and patterns: the numbers of rows and documents, and whether a row is invalid.
+ROWS, COUNT, ODD = "polars_ir: rows", "polars_ir: documents", "polars_ir: odd"
 
 
 class Asked(NamedTuple):
@@ -70,7 +70,7 @@ class Asked(NamedTuple):
         n_queries, notes = len(self.pairs.counts), [*self.notes]
         if isnan(found.value):
             is_share = self.name in ("sensitivity", "specificity")
-            notes.append(f"undefined, as {f'{self.judge!r} gives no such grade' if is_share else 'all grades are one'}")
+            notes.append(f"undefined, as {f'{self.judge!r} gives no such grade' if is_share else 'all grades are the same'}")
         elif n_queries == 1:
             notes.append("one query has no interval")
         elif found.left_out:
@@ -157,7 +157,7 @@ def agreement(
 
     check("judges", judges, column("the qrels"))
     check("rel", rel, or_none(any_number(), "for whole grades"))
-    draws = Draws(check("resamples", resamples, whole(1, MOST_RESAMPLES)), check("seed", seed, whole(0)))
+    draws = Draws(check("resamples", resamples, whole(2, MOST_RESAMPLES)), check("seed", seed, whole(0)))
     keys = keys_named(by, "the qrels")
     table = qrels_table(qrels, per=judges, by=keys)
     if missing := list(filterfalse(table.by.__contains__, keys)):
@@ -170,6 +170,9 @@ def agreement(
     asked = [(part, row) for part, rows in sorted(parts.items()) for row in _asked(rows, names, rel)]
     if not any(row.pairs for _, row in asked):
         raise _nothing_shared(table)
+    if alone := sorted(parts.keys() - {part for part, _ in asked}):
+        shown = quoted([", ".join(f"{key} {value}" for key, value in zip(keys, each, strict=True)) for each in alone])
+        warn(f"are of one judge for {shown}, which the result lacks.", about="qrels")
     of_pairs = [(row.pairs, row.coefficient) for _, row in asked if row.pairs]
     found = iter(estimates(of_pairs, draws))
     rows = [(*part, *row.figures(next(found) if row.pairs else None, draws.resamples)) for part, row in asked]
@@ -218,91 +221,87 @@ def _patterns(table: CanonicalFrame, judges: Sequence[Any], n_parts: int) -> pl.
     patterns = pl.concat(parts)
     if patterns[ODD].any():
         wrong = rows.group_by(table.document).agg(figures).filter(odd).select(table.document)
-        found = collected(rows.join(wrong, on=table.document, how="semi", nulls_equal=True), "streaming")
+        # The numbers of rows that the error shows are those of the table.
+        every = table.all_columns().with_row_index(ROW).filter(~nothing_judged())
+        joined = every.join(wrong, on=table.document, how="semi", nulls_equal=True, maintain_order="left")
+        found = collected(joined, "streaming")
         check_values("qrels", found, table.names)
         check_duplicates("qrels", found, [*table.document, judge], table.names)
-    if (n_grades := pl.concat([patterns[name] for name in grades]).drop_nulls().n_unique()) > MOST_GRADES:
-        grade = table.names["relevance"]
-        says = f"have {n_grades:,} unlike grades; agreement counts the pairs of {MOST_GRADES} at most."
-        rounded = Code(
-            f"qrels.with_columns(pl.col({grade!r}).round())",
-            f"qrels.assign(**{{{grade!r}: qrels[{grade!r}].round()}})",
-        )
-        raise DataError(says, about="qrels", fix=Fix("Make few of them first, as by rounding", rounded))
+    given = pl.concat([patterns[name] for name in grades]).drop_nulls().unique()
+    given = given.filter(given >= 0)
+    if given.is_empty():
+        says = "have only grades below 0, which count as not judged."
+        raise DataError(says, about="qrels", fix="Give documents that are not relevant the grade 0")
+    if len(given) > MOST_GRADES:
+        raise _too_many(given.cast(pl.Float64), table.names["relevance"])
     return patterns.with_columns(pl.col("query_id").rank("dense"))
 
 
+def _too_many(given: pl.Series, column: str) -> DataError:
+    """The error for more grades than are counted."""
+    lowest, step = float(given.min()), float(given.max() - given.min()) / CLASSES  # type: ignore[arg-type, operator]
+    says = f"have {len(given):,} unlike grades; agreement counts the pairs of {MOST_GRADES} at most."
+    of_range = Code(
+        f"qrels.with_columns((pl.col({column!r}) - {lowest!r}) // {step!r})",
+        f"qrels.assign(**{{{column!r}: (qrels[{column!r}] - {lowest!r}) // {step!r}}})",
+    )
+    return DataError(says, about="qrels", fix=Fix("Make classes of them first, such as tenths of their range", of_range))
+
+
 def _asked(patterns: pl.DataFrame, judges: Sequence[Any], rel: float | None) -> Iterator[Asked]:
-    """Rows of the result for some patterns: those of pairs of judges, and of all together."""
-    grades = {_grade(place): str(judge) for place, judge in enumerate(judges)}
-    below = {name: patterns[COUNT].filter(patterns[name] < 0).sum() for name in grades}
-    patterns = patterns.with_columns(pl.when(pl.col(name) >= 0).then(name).alias(name) for name in grades)
-    given = {name: patterns[name].unique().drop_nulls().sort().to_list() for name in grades}
-    several, shared = [name for name in grades if given[name]], []
-    for pair in combinations(several, 2):
-        both = patterns.drop_nulls(pair)
-        columns = "query_id", pl.col(pair[0]).alias("one"), pl.col(pair[1]).alias("two")
-        shared.append(both.select(*columns, COUNT, pl.sum_horizontal(pl.col(several).is_not_null()).alias(JUDGES)))
-        notes = [note for note in (*_alone(patterns, pair, grades), _unlike(pair, given, grades)) if note]
-        if n_below := sum(below[name] for name in pair):
-            notes.append(f"grades below 0 count as not judged: {n_below:,}")
-        yield from _of_pair(shared[-1], (grades[pair[0]], grades[pair[1]]), rel, notes)
-    if len(several) > 2:
-        n_documents = patterns.filter(pl.sum_horizontal(pl.col(several).is_not_null()) > 1)[COUNT]
-        yield from _of_all(pl.concat(shared), int(n_documents.sum()))
+    """Rows of the result for some patterns: those of pairs of the judges that occur, and of all together."""
+    from polars_ir.statistics.agreement import OF_ALL, Given
+
+    there = [place for place in range(len(judges)) if patterns[_grade(place)].count()]
+    names = [str(judges[place]) for place in there]
+    columns = patterns.select(pl.col("query_id", COUNT, *map(_grade, there)).cast(pl.Float64).fill_null(nan))
+    given = Given.of(*(column.to_numpy() for column in columns))
+    for one, other in combinations(range(len(names)), 2):
+        pairs = given.pairs(one, other)
+        notes = [*([] if pairs else ["no document in common"]), *_notes(given, (one, other), names)]
+        yield from _of_pair(pairs, (names[one], names[other]), rel, given.n_shared((one, other)), notes)
+    everyone = range(len(names))
+    if sum(map(bool, given.sets)) > 2:
+        together, notes = given.coincidences(), _notes(given, everyone, names)
+        for name, coefficient in OF_ALL.items():
+            yield Asked(None, None, name, coefficient, together, given.n_shared(everyone), notes)
 
 
-def _of_pair(rows: pl.DataFrame, judges: tuple[str, str], rel: float | None, notes: Sequence[str]) -> Iterator[Asked]:
-    """Rows of two judges."""
+def _notes(given: Given, places: Sequence[int], names: Sequence[str]) -> list[str]:
+    """Notes on some judges: documents that only one of them judged, unlike sets of grades, and those below 0."""
+    notes = []
+    for place, n in zip(places, given.alone(places), strict=True):
+        if n:
+            documents = f"{n:,} {'document' if n == 1 else 'documents'}"
+            notes.append(f"left out, as only {names[place]!r} judged them: {documents}")
+    sets = {place: given.sets[place] for place in places if given.sets[place]}
+    if len(set(map(tuple, sets.values()))) > 1:
+        shown = [f"{names[place]!r} {listed(grades)}" for place, grades in sets.items()]
+        more = [] if len(shown) <= LISTED else [f"{len(shown) - LISTED} more"]
+        notes.append(f"unlike sets of grades: {', '.join([*shown[:LISTED], *more])}")
+    if n_below := sum(given.below[place] for place in places):
+        notes.append(f"grades below 0 count as not judged: {n_below:,}")
+    return notes
+
+
+def _of_pair(
+    pairs: Pairs | None, judges: tuple[str, str], rel: float | None, n: int, notes: Sequence[str]
+) -> Iterator[Asked]:
+    """Rows of two judges with n documents in common."""
     from polars_ir.statistics import agreement as of_pairs
 
-    pairs, n = (_pairs(rows, pl.col(COUNT)), int(rows[COUNT].sum())) if rows.height else (None, 0)
-    notes = notes if rows.height else ["no document in common", *notes]
     for name, coefficient in of_pairs.OF_TWO.items():
         yield Asked(*judges, name, coefficient, pairs, n, notes)
     if rel is None:
         return
+    label = f"{rel:g}" if float(f"{rel:g}") == rel else repr(rel)
+    if pairs and (pairs.grades.max() < rel or pairs.grades.min() >= rel):
+        notes = [*notes, f"{'no' if pairs.grades.max() < rel else 'every'} grade of both is {label} or more"]
     cut = pairs and pairs.cut(rel)
-    yield Asked(*judges, f"kappa(rel={rel:g})", of_pairs.OF_TWO["kappa"], cut, n, notes)
+    yield Asked(*judges, f"kappa(rel={label})", of_pairs.OF_TWO["kappa"], cut, n, notes)
     for truth, other, of_truth in ((*judges, cut), (*judges[::-1], cut and cut.turned())):
         yield Asked(truth, other, "sensitivity", of_pairs.sensitivity, of_truth, n, notes)
         yield Asked(truth, other, "specificity", of_pairs.specificity, of_truth, n, notes)
-
-
-def _of_all(rows: pl.DataFrame, n_documents: int) -> Iterator[Asked]:
-    """Rows of three judges or more together, by the coincidences of their pairs."""
-    from polars_ir.statistics.agreement import OF_ALL
-
-    by = ["query_id", "one", "two", JUDGES]
-    # In a fixed order, so that fractions are added up to the same bits.
-    counts = rows.group_by(by).agg(pl.col(COUNT).sum()).sort(by)
-    pairs = _pairs(counts, pl.col(COUNT) / (pl.col(JUDGES) - 1)) if counts.height else None
-    for name, coefficient in OF_ALL.items():
-        yield Asked(None, None, name, coefficient, pairs, n_documents, ())
-
-
-def _pairs(rows: pl.DataFrame, count: pl.Expr) -> Pairs:
-    """Counts of the pairs of grades in two columns."""
-    from polars_ir.statistics.agreement import Pairs
-
-    columns = rows.select(pl.col("query_id", "one", "two"), count.alias("count")).cast(pl.Float64)
-    return Pairs.of(*(column.to_numpy() for column in columns))
-
-
-def _alone(patterns: pl.DataFrame, pair: tuple[str, str], judges: Mapping[str, str]) -> Iterator[str]:
-    """Notes on documents that only one of two judges judged."""
-    for name, other in (pair, pair[::-1]):
-        n = patterns[COUNT].filter(patterns[name].is_not_null() & patterns[other].is_null()).sum()
-        if n:
-            yield f"left out, as only {judges[name]!r} judged them: {n:,} {'document' if n == 1 else 'documents'}"
-
-
-def _unlike(pair: tuple[str, str], given: Mapping[str, Sequence[float]], judges: Mapping[str, str]) -> str | None:
-    """The note on unlike sets of grades."""
-    if given[pair[0]] == given[pair[1]]:
-        return None
-    sets = (f"{judges[name]!r} {listed(given[name])}" for name in pair)
-    return f"unlike sets of grades: {', '.join(sets)}"
 
 
 def listed(grades: Sequence[float]) -> str:

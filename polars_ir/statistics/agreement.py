@@ -9,6 +9,7 @@ divided by the number of judges of the document less one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -54,6 +55,63 @@ class Pairs(NamedTuple):
         return sums @ of_grades[self.first], sums @ of_grades[self.second]
 
 
+class Given(NamedTuple):
+    """Grades of documents, a column per judge and NaN where there is none, with the queries and counts of the rows.
+
+    `below` has the number of each judge's grades below 0, which count as none, and `sets` the others, in order.
+    """
+
+    query: Floats
+    counts: Floats
+    grades: Floats
+    is_judged: NDArray[np.bool_]
+    below: list[int]
+    sets: list[list[float]]
+
+    @classmethod
+    def of(cls, query: Floats, counts: Floats, *grades: Floats) -> Given:
+        """Those of columns."""
+        table = np.column_stack(grades)
+        is_judged = table >= 0
+        below = (counts @ (table < 0)).astype(int).tolist()
+        sets = [np.unique(column[there]).tolist() for column, there in zip(table.T, is_judged.T, strict=True)]
+        return cls(query, counts, table, is_judged, below, sets)
+
+    def pairs(self, one: int, other: int) -> Pairs | None:
+        """The pairs of grades of two judges; None without a document in common."""
+        both = self.is_judged[:, one] & self.is_judged[:, other]
+        if not both.any():
+            return None
+        return Pairs.of(self.query[both], self.grades[both, one], self.grades[both, other], self.counts[both])
+
+    def coincidences(self) -> Pairs | None:
+        """The pairs of grades of all judges, each counted by 1 / (judges of the document - 1)."""
+        at, one, other = [], [], []
+        for first, second in combinations(range(self.grades.shape[1]), 2):
+            rows = np.flatnonzero(self.is_judged[:, first] & self.is_judged[:, second])
+            at.append(rows)
+            one.append(self.grades[rows, first])
+            other.append(self.grades[rows, second])
+        rows = np.concatenate(at)
+        if not len(rows):
+            return None
+        counts = self.counts[rows] / (self.is_judged.sum(axis=1)[rows] - 1)
+        columns = self.query[rows], np.concatenate(one), np.concatenate(other), counts
+        # In a fixed order, so that fractions are added up to the same bits.
+        order = np.lexsort(columns[::-1])
+        return Pairs.of(*(column[order] for column in columns))
+
+    def n_shared(self, places: Sequence[int]) -> int:
+        """Number of documents that two or more of some judges judged."""
+        return int(self.counts[self.is_judged[:, places].sum(axis=1) > 1].sum())
+
+    def alone(self, places: Sequence[int]) -> list[int]:
+        """Number of documents that each of some judges judged, and none of the others."""
+        there = self.is_judged[:, places]
+        alone: list[int] = (self.counts @ (there & (there.sum(axis=1) == 1)[:, np.newaxis])).astype(int).tolist()
+        return alone
+
+
 Coefficient = Callable[[Pairs, Floats], Floats]
 
 
@@ -63,8 +121,11 @@ def nominal(grades: Floats) -> Floats:
 
 
 def linear(grades: Floats) -> Floats:
-    """Distance of grades."""
-    return np.abs(grades[:, np.newaxis] - grades)
+    """Distance of grades, in a power of 2 that the largest is near: a coefficient is the same in any unit."""
+    distances: Floats = np.abs(grades[:, np.newaxis] - grades)
+    # A power of 2 costs no bits, and the squares stay finite.
+    scaled: Floats = np.ldexp(distances, -np.frexp(distances.max())[1])
+    return scaled
 
 
 def quadratic(grades: Floats) -> Floats:
@@ -114,7 +175,7 @@ def ac1(pairs: Pairs, sums: Floats) -> Floats:
     """Gwet's AC1: (p_a - p_e) / (1 - p_e), p_e = sum(s_i (1 - s_i)) / (q - 1), s_i the share of one of q grades."""
     n = np.add(*pairs.margins(sums))
     share = _ratio(n, n.sum(axis=1, keepdims=True))
-    by_chance = _ratio((share * (1 - share)).sum(axis=1), np.full(len(sums), len(pairs.grades) - 1.0))
+    by_chance = _ratio((share * (1 - share)).sum(axis=1), (n > 0).sum(axis=1) - 1.0)
     return _ratio(raw(pairs, sums) - by_chance, 1 - by_chance)
 
 

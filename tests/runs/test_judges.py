@@ -217,12 +217,75 @@ def test_documents_that_one_judge_lacks_and_unlike_grades_are_told():
     constant = ir.agreement(judged({"a": "0000", "b": "0000"}), rel=2, resamples=2)
     notes = dict(constant.select("coefficient", "note").rows())
     assert constant.filter(pl.col("value").is_null()).height == 10
-    assert notes["kappa"] == "undefined, as all grades are one"
-    assert notes["sensitivity"] == "undefined, as 'b' gives no such grade"
+    assert notes["kappa"] == "undefined, as all grades are the same"
+    assert notes["sensitivity"] == "no grade of both is 2 or more; undefined, as 'b' gives no such grade"
     three = pl.concat([judged({"a": "0123", "b": "0101"}), judged({"c": "00"}, query=lambda _: "other")])
     of_none = ir.agreement(three, resamples=2).filter(other="c").row(0, named=True)
     assert (of_none["value"], of_none["n_documents"]) == (None, 0)
     assert of_none["note"].startswith("no document in common; ")
+
+
+#: Grades of two judges, the first queries of one and the others of both.
+PAIR = pl.DataFrame(
+    [(q, d, g, judge) for judge, text in (("p", "1020"), ("m", "1120")) for (q, d), g in zip(
+        (("q1", "a"), ("q1", "b"), ("q2", "a"), ("q2", "c")), map(int, text), strict=True)],
+    schema=["query_id", "doc_id", "relevance", "judge"],
+    orient="row",
+)
+
+
+def test_mean_by_query_is_the_mean_of_each_query_alone():
+    pytest.importorskip("scipy")
+    qrels = judged({"a": "012013010", "b": "002113011"}, query=lambda place: f"q{place // 3}")
+    together = ir.agreement(qrels, resamples=2).select("coefficient", "mean_by_query")
+    alone = [ir.agreement(rows, resamples=2).select("coefficient", "value") for rows in qrels.partition_by("query_id")]
+    means = pl.concat(alone).group_by("coefficient", maintain_order=True).mean()
+    assert together["coefficient"].equals(means["coefficient"])
+    assert together["mean_by_query"].to_list() == pytest.approx(means["value"].to_list(), abs=1e-12)
+
+
+def test_agreement_is_the_same_in_any_unit_of_the_grades():
+    pytest.importorskip("scipy")
+    expected = ir.agreement(judged(FOUR), resamples=2).drop("note")
+    huge = judged(FOUR).with_columns(pl.col("relevance") * 2.0**530)
+    assert_frame_equal(ir.agreement(huge, resamples=2).drop("note"), expected, check_exact=True)
+
+
+def test_notes_name_judges_of_nothing_grades_below_0_and_a_cut_of_no_grade():
+    pytest.importorskip("scipy")
+    unjudged = judged({"d": "000"}).with_columns(relevance=pl.lit(-1, pl.Int64))
+    three = pl.concat([judged({"a": "0123", "b": "0101", "c": "10"}), unjudged]).with_columns(year=2019)
+    qrels = pl.concat([three, judged({"a": "01"}).with_columns(year=2020)])
+    with pytest.warns(ir.IRWarning, match="are of one judge for 'year 2020', which the result lacks"):
+        rows = ir.agreement(qrels, by="year", resamples=2, rel=9.0000001)
+    assert rows["year"].unique().to_list() == [2019]
+    notes = {row[:3]: row[3] for row in rows.select("judge", "other", "coefficient", "note").rows()}
+    assert notes["a", "d", "raw"].endswith("no document in common; left out, as only 'a' judged them: 4 documents; "
+        "grades below 0 count as not judged: 3")
+    assert notes[None, None, "alpha nominal"].startswith("unlike sets of grades: 'a' 0 1 2 3, 'b' 0 1, 'c' 0 1; ")
+    assert "no grade of both is 9.0000001 or more" in notes["a", "b", "kappa(rel=9.0000001)"]
+
+
+def test_the_advice_for_many_grades_runs_and_agrees_as_the_grades_do():
+    pytest.importorskip("scipy")
+    rows = [(j, "q", f"d{d}", (d + (j == "m") * (d % 3)) / 300) for j in ("m", "p") for d in range(300)]
+    qrels = pl.DataFrame([*rows, ("m", "q", "x", -0.001)], schema=["judge", "query_id", "doc_id", "relevance"], orient="row")
+    for table in (qrels, qrels.to_pandas()):
+        with pytest.raises(ir.IRError) as error:
+            ir.agreement(table)
+        code = str(error.value).split("range: ", 1)[1].rstrip(".")
+        classes = ir.agreement(eval(code, {"qrels": table, "pl": pl}), resamples=2)
+        kappa = dict(zip(classes["coefficient"], classes["value"], strict=True))["kappa quadratic"]
+        assert 0.95 < kappa < 1
+        assert classes["n_documents"][0] == 300
+
+
+def test_rows_of_an_error_are_those_of_the_table():
+    unjudged = PAIR.head(2).with_columns(doc_id=None, relevance=None)
+    with pytest.raises(ir.IRError, match=r"(?s)\| 2  .*\| 10  "):
+        ir.agreement(pl.concat([unjudged.cast(PAIR.schema), PAIR, PAIR.head(1)]))
+    with pytest.raises(ir.IRError, match="by='year'"):
+        ir.agreement(pl.concat([PAIR.with_columns(year=year) for year in (2019, 2020)]))
 
 
 @pytest.mark.parametrize("lazy", [False, True])
@@ -244,11 +307,13 @@ def test_documents_that_one_judge_lacks_and_unlike_grades_are_told():
                 q.with_columns(doc_id=pl.lit(f"d{n}"), relevance=pl.lit(n / 7)).unique() for n in range(200)
             ),
             {},
-            r"have 200 unlike grades.*at most. Make few of them first, .*\.round\(\)",
+            r"have 200 unlike grades.*at most. Make classes of them first, .* // 2.8",
         ),
         (lambda q: q, {"judges": "juge"}, "have no 'juge' column.*Did you mean 'judge'"),
         (lambda q: q, {"by": "yaer"}, "have no column 'yaer', which by names"),
         (lambda q: q.with_columns(note=1), {"by": "note"}, "which has another meaning here. Rename it"),
+        (lambda q: q.with_columns(relevance=-1), {}, "have only grades below 0, which count as not judged"),
+        (lambda q: q, {"resamples": 1}, "resamples must be a whole number from 2"),
         (lambda q: q, {"rel": "2"}, "rel must be a number, or None"),
     ],
 )
