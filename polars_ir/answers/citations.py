@@ -8,6 +8,8 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_ir.answers.missing import with_missing
+from polars_ir.answers.records import folded
+from polars_ir.errors import Code, DtypeError, Fix
 from polars_ir.frames.rules import Rule
 from polars_ir.frames.table import answers_table
 from polars_ir.frames.table_types import FrameT, Table
@@ -16,6 +18,9 @@ from polars_ir.language.words import average, ratio, total
 
 #: The grade of a citation that nobody judged, the others, and that of full support.
 UNJUDGED, GRADES, FULL = -1, (2, 1, 0), 2
+
+#: The grades of citations in words, and as text.
+WORDS = {"full support": 2, "partial support": 1, "no support": 0, "2": 2, "1": 1, "0": 0, "-1": -1}
 
 #: The error of a plan.
 TWICE = "the frame has a citation of a sentence more than once; keep one row of each"
@@ -33,8 +38,9 @@ def citation_precision(
     ----------
     frame
         A row per citation of each sentence, as `read_support` makes it: `query_id`, `run` where there are several
-        systems, `sentence` and `citation` (numbers in their order), and `support`: 2, 1, 0, or -1 for not judged. A
-        sentence without citations has one row, in which `citation` and `support` are null.
+        systems, `sentence` and `citation` (numbers in their order), and `support`: 2, 1, 0, or -1 for not judged, or
+        the words of `read_support`. A sentence without citations has one row, in which `citation` and `support` are
+        null.
     of
         `"first"`: of several citations of a sentence the first counts. `"mean"`: the mean of those that were judged.
     strict
@@ -54,7 +60,8 @@ def citation_precision(
     Raises
     ------
     IRError
-        For a citation with another grade, or without one, and one that a sentence has twice.
+        For a citation with another grade, or without one, one that a sentence has twice, and for sentences or
+        citations that are no numbers, whose order as text is another.
 
     References
     ----------
@@ -131,13 +138,11 @@ def _figures(
     check("of", of, one_of("first", "mean"))
     check("strict", strict, truth())
     table = answers_table(frame, "sentence", "citation", "support")
+    _check_types(table.all_columns().collect_schema())
     table.check_once(*table.keys, "sentence", "citation")
     support, cites = pl.col("support"), pl.col("citation").is_not_null()
-    known = (
-        support.cast(pl.Float64, strict=False)
-        .is_in([float(grade) for grade in (UNJUDGED, *GRADES)])
-        .fill_null(value=False)
-    )
+    grade = grade_of(support)
+    known = grade.is_not_null()
     grades = ", ".join(map(str, (*GRADES, UNJUDGED)))
     rows = table.checked(
         Rule(pl.col("sentence").is_null(), "whose 'sentence' is null", "Number the sentences of an answer"),
@@ -146,7 +151,6 @@ def _figures(
     )
     sentence = [*table.keys, "sentence"]
     rows = table.guarded_rows(rows, pl.struct(*sentence, "citation").is_duplicated(), TWICE)
-    grade = support.cast(pl.Float64)
     value = pl.when(grade != UNJUDGED).then((grade == FULL).cast(pl.Float64) if strict else grade / FULL)
     cited = value.filter(cites)
     chosen = cited.first() if of == "first" else average(cited)
@@ -157,3 +161,19 @@ def _figures(
     # An answer of which nothing was judged is one, too.
     figures = table.select(*table.keys).unique().join(answers, on=table.keys, how="left")
     return table.give_back(with_missing(figures, table, missing).sort(table.keys), frame)
+
+
+def grade_of(support: pl.Expr) -> pl.Expr:
+    """The grade of a citation, given as a number or in words; null for another value."""
+    return folded(support).str.strip_suffix(".0").replace_strict(WORDS, default=None, return_dtype=pl.Int64)
+
+
+def _check_types(schema: pl.Schema) -> None:
+    """Raise a `DtypeError` for numbers that are text, whose order would be another, and for support that is Boolean."""
+    for name in ("sentence", "citation"):
+        if not (schema[name].is_numeric() or schema[name] == pl.Null):
+            cast = Fix("Cast it", Code.casting("frame", name, pl.Int64))
+            raise DtypeError.of_column("frame", name, "numbers in their order", schema[name], cast)
+    if schema["support"] == pl.Boolean:
+        fix = f"Write {FULL} for full support, {FULL // 2} for partial"
+        raise DtypeError.of_column("frame", "support", "the grades of citations", schema["support"], fix)

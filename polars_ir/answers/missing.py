@@ -7,11 +7,15 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import Code, DtypeError, Fix, InputTypeError
+from polars_ir.errors import SHOWN, Code, DataError, DtypeError, Fix, InputTypeError, quoted, warn
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import Frame, to_polars
 from polars_ir.frames.roles import required
+from polars_ir.frames.rules import guard
 from polars_ir.frames.table import fitting
+
+#: The error of a plan.
+NULL_IDS = "missing has query ids that are null; leave them out"
 
 #: The column that is true for a query without any figure.
 UNDEFINED = "polars_ir: undefined"
@@ -26,6 +30,8 @@ def with_missing(figures: pl.LazyFrame, table: CanonicalFrame, missing: Any, *, 
         return figures
     column = figures.collect_schema().names()[-1]
     wanted = _queries(missing, table.dtypes["query_id"], table.names["query_id"])
+    if table.eager:
+        _tell_unknown(wanted, table)
     if "run" in table.keys:
         wanted = wanted.join(table.select("run").unique(), how="cross")
     undefined = figures.group_by("query_id").agg((pl.col(column).is_null().all() & by_query).alias(UNDEFINED))
@@ -34,8 +40,22 @@ def with_missing(figures: pl.LazyFrame, table: CanonicalFrame, missing: Any, *, 
     return pl.concat([figures, lacking.select(*table.keys, zero)])
 
 
+def _tell_unknown(wanted: pl.LazyFrame, table: CanonicalFrame) -> None:
+    """Warn of queries that no system answers; with one system, whose gaps they may be, if it answers none of them."""
+    queries = wanted.collect(engine="in-memory")
+    unknown = queries.lazy().join(table.select("query_id"), on="query_id", how="anti").sort("query_id")
+    ids = unknown.collect(engine="in-memory")["query_id"]
+    if len(ids) and ("run" in table.keys or len(ids) == queries.height):
+        n = f"{len(ids):,} quer{'y' if len(ids) == 1 else 'ies'}"
+        some = quoted(ids.head(SHOWN).to_list())
+        warn(f"names {n} without any answer, where all systems have 0; the first: {some}.", about="missing")
+
+
 def _queries(missing: Any, dtype: pl.DataType, name: str) -> pl.LazyFrame:
     """The distinct queries that a list, a dict or a table names."""
+    if isinstance(missing, str):
+        says = f"must be ids in a list, or a table of queries; got {missing!r}."
+        raise InputTypeError(says, about="missing", fix=Fix("Give a list", Code(f"[{missing!r}]")))
     frame = _frame(missing)
     column = required("missing", "query_id", frame.collect_schema().names())
     found = fitting("missing", "query_id", column, frame.collect_schema()[column], frame)
@@ -44,7 +64,12 @@ def _queries(missing: Any, dtype: pl.DataType, name: str) -> pl.LazyFrame:
         table = "frame" if dtype.is_integer() else "missing"
         cast = Code.casting(table, name if dtype.is_integer() else column, pl.String)
         raise DtypeError(says, fix=Fix("Cast one", cast))
-    return frame.lazy().select(pl.col(column).cast(dtype).alias("query_id")).drop_nulls().unique()
+    queries = frame.lazy().select(pl.col(column).cast(dtype).alias("query_id")).unique()
+    if isinstance(frame, pl.LazyFrame):
+        return guard(queries, pl.col("query_id").is_null(), NULL_IDS)
+    if queries.select(pl.col("query_id").is_null().any()).collect(engine="in-memory").item():
+        raise DataError("has query ids that are null.", about="missing", fix="Leave them out")
+    return queries
 
 
 def _frame(missing: Any) -> Frame:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import polars as pl
 
 from polars_ir.answers.missing import with_missing
+from polars_ir.errors import SHOWN, DataError
 from polars_ir.frames.rules import Rule
 from polars_ir.frames.table import answers_table
 from polars_ir.frames.table_types import FrameT, Table
@@ -21,6 +23,7 @@ WEIGHTS = {"vital": {"vital": 1.0}, "all": {"vital": 1.0, "okay": 1.0}, "weighte
 
 #: The error of a plan.
 TWICE = "the frame has a nugget of an answer more than once; keep one row of each"
+OTHER_LISTS = "the frame has nuggets that are not alike in all answers to their query; judge them by one list"
 
 
 @public()
@@ -55,12 +58,14 @@ def nugget_recall(
     The kind of frame (a LazyFrame for a LazyFrame, pandas for pandas)
         A per-query frame, which `compare` and `gate` take: the columns of system and query, and the measure (Float64,
         0 to 1) under nuggetizer's name for it: `vital_score`, `strict_vital_score`, `all_score`, `strict_all_score`;
-        `weighted_score`. It is null, and nuggetizer's is 0, for a query without a nugget that counts.
+        `weighted_score`. It is null, and nuggetizer's is 0, for a query without a nugget that counts;
+        an answer of `missing`, whose nuggets are unknown, has null where all others to the query have it.
 
     Raises
     ------
     IRError
-        For a nugget without importance or assignment, or with other words, and one that an answer has twice.
+        For a nugget without importance or assignment, or with other words, one that an answer has twice, and one that
+        is not in all answers to its query, or differs in `importance`, or in `text` where there is one.
 
     References
     ----------
@@ -84,11 +89,39 @@ def nugget_recall(
         _other_words("assignment", list(ASSIGNMENTS), "Judge those nuggets, or say 'not_support'"),
     )
     rows = table.guarded_rows(rows, pl.struct(*table.keys, "nugget").is_duplicated(), TWICE)
+    if "run" in table.keys:
+        others = [name for name in ("importance", "text") if name in rows.collect_schema()]
+        if table.eager:
+            check_lists(rows.collect(engine="in-memory"), "frame", others, answer="run")
+        rows = table.guarded_rows(rows, not_alike(others, "run"), OTHER_LISTS)
     values = {**ASSIGNMENTS, "partial_support": 0.0 if strict else ASSIGNMENTS["partial_support"]}
     weight, value = _number("importance", WEIGHTS[importance]), _number("assignment", values)
     name = f"{'strict_' * strict}{importance}_score"
     figures = rows.group_by(table.keys).agg(ratio(total(weight * value), total(weight)).alias(name))
     return table.give_back(with_missing(figures, table, missing, by_query=True).sort(table.keys), frame)
+
+
+def not_alike(others: Sequence[str], answer: str | None) -> pl.Expr:
+    """True for a nugget that differs between answers to its query; with `answer`, for one that some lack, too."""
+    nugget = ("query_id", "nugget")
+    differs = [pl.col(name).n_unique().over(nugget) > 1 for name in others]
+    if answer is not None:
+        answers = pl.col(answer)
+        differs.append(answers.n_unique().over(nugget) < answers.n_unique().over("query_id"))
+    return pl.any_horizontal(differs)
+
+
+def check_lists(rows: pl.DataFrame, about: str, others: Sequence[str], answer: str | None) -> None:
+    """Raise a `DataError` for answers to a query that are judged by different lists of nuggets."""
+    wrong = rows.filter(not_alike(others, answer))
+    if wrong.is_empty():
+        return
+    values = [pl.col(name).cast(pl.String).unique().sort().drop_nulls().str.join(" | ") for name in others]
+    having = [] if answer is None else [pl.col(answer).cast(pl.String).unique().sort().str.join(", ").alias("answers")]
+    shown = wrong.group_by("query_id", "nugget").agg(*values, *having).sort("query_id", "nugget")
+    problem = "of nuggets that are not alike in all answers to their query"
+    fix = "Judge all answers to a query by one list of nuggets, in one order"
+    raise DataError.rows(about, problem, fix, wrong.height, shown.head(SHOWN))
 
 
 def _other_words(column: str, words: list[str], fix: str) -> Rule:

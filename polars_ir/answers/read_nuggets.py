@@ -6,8 +6,8 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polars_ir.answers.nuggets import ASSIGNMENTS, WEIGHTS
-from polars_ir.answers.records import check_once, exploded, is_of_files, records_of, without_one_run
+from polars_ir.answers.nuggets import ASSIGNMENTS, WEIGHTS, check_lists
+from polars_ir.answers.records import check_once, exploded, folded, is_of_files, records_of, without_one_run
 from polars_ir.errors import SHOWN, ColumnError, DataError, quoted
 from polars_ir.files.finding.sources import Limits
 from polars_ir.frames.kinds import give_back
@@ -40,8 +40,8 @@ def read_nuggets(source: Any, **options: Unpack[Limits]) -> Any:
     Raises
     ------
     IRError
-        For records without a query or nuggets, an answer that is there twice, nuggets whose texts differ between
-        answers to a query, and documents judged in other words.
+        For records without a query or nuggets, an answer that is there twice, nuggets that differ in text or
+        importance between answers to a query or that an answer to it lacks, and documents judged in other words.
 
     References
     ----------
@@ -65,21 +65,14 @@ def read_nuggets(source: Any, **options: Unpack[Limits]) -> Any:
     check_once(records, keys, "documents" if document else "answers")
     rows = exploded(records, "nuggets", "nugget", keys)
     own = [name for name in OF_NUGGETS if name in fields]
-    rows = rows.select(*keys, "nugget", *(pl.col("nuggets").struct.field(name) for name in own))
-    _check_texts(rows)
+    value = {name: pl.col("nuggets").struct.field(name) for name in own}
+    words = {name: folded(value[name]).str.replace_all(" ", "_").alias(name) for name in own if name != "text"}
+    rows = rows.select(*keys, "nugget", *(value | words).values())
+    # Their numbers are no ids where the texts differ.
+    check_lists(rows, "source", OF_NUGGETS[:2], answer="run" if document is None else None)
     if document is not None:
         rows = _as_qrels(rows)
     return give_back(without_one_run(rows), None if is_of_files(source) else source)
-
-
-def _check_texts(rows: pl.DataFrame) -> None:
-    """Raise a `DataError` for nuggets of a query whose texts differ between answers: their numbers are no ids."""
-    texts = rows.group_by("query_id", "nugget").agg(pl.col("text").unique().sort())
-    differ = texts.filter(pl.col("text").list.len() > 1).sort("query_id", "nugget")
-    if differ.height:
-        shown = differ.with_columns(pl.col("text").cast(pl.List(pl.String)).list.join(" | ")).head(SHOWN)
-        fix = "Judge all answers to a query by one list of nuggets, in one order"
-        raise DataError.rows("source", "of nuggets whose texts differ between answers", fix, differ.height, shown)
 
 
 def _as_qrels(rows: pl.DataFrame) -> pl.DataFrame:

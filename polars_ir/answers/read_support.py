@@ -6,6 +6,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
+from polars_ir.answers.citations import WORDS, grade_of
 from polars_ir.answers.records import check_once, exploded, is_of_files, records_of, without_one_run
 from polars_ir.errors import SHOWN, ColumnError, DataError, quoted
 from polars_ir.files.finding.sources import Limits
@@ -13,8 +14,8 @@ from polars_ir.frames.kinds import give_back
 from polars_ir.inputs.fields import field, fields_of, first_field, innermost
 from polars_ir.language.options import public
 
-#: The grades of citations in words, and as text.
-WORDS = {"full support": 2, "partial support": 1, "no support": 0, "2": 2, "1": 1, "0": 0, "-1": -1}
+#: The column of the support as it was given.
+GIVEN = "polars_ir: given"
 
 
 @public(Limits)
@@ -27,7 +28,7 @@ def read_support(source: Any, **options: Unpack[Limits]) -> Any:
         JSON Lines, JSON or Parquet, a glob, or a list of such; or a frame with a column `sentences`. Records have a
         query (`topic_id`, `narrative_id`, `qid`, `query_id`), `sentences`, each with a list of `citations`, each with
         `support`: 2, 1, 0 or -1 (not judged), or "full support", "partial support", "no support"; and `run_id`, without
-        which the system is called as the file.
+        which the system is called as the file. Rows of `qid` "all" are left out.
 
     Returns
     -------
@@ -63,18 +64,19 @@ def read_support(source: Any, **options: Unpack[Limits]) -> Any:
     sentences = sentences.select(*keys, "sentence", citations.value.alias("citations"))
     rows = exploded(sentences, "citations", "citation", [*keys, "sentence"])
     there = pl.col("citations").is_not_null()
-    words = pl.col("citations").struct.field("support").cast(pl.String).str.to_lowercase().str.replace_all("_", " ")
+    given = pl.col("citations").struct.field("support")
     document = first_field(of_citations, ("docid", "doc_id", "segment_id"), pl.col("citations"))
     rows = rows.select(
         *keys,
         "sentence",
         pl.when(there).then("citation").alias("citation"),
-        words.str.strip_suffix(".0").replace_strict(WORDS, default=None, return_dtype=pl.Int64).alias("support"),
+        grade_of(given).alias("support"),
+        given.cast(pl.String).alias(GIVEN),
         *([] if document is None else [document.value.cast(pl.String).alias("doc_id")]),
     )
     bad = rows.filter(pl.col("citation").is_not_null() & pl.col("support").is_null())
     if bad.height:
         problem = f"of citations whose support is none of {', '.join(map(str, dict.fromkeys(WORDS)))}"
-        shown = bad.select(*keys, "sentence", "citation").head(SHOWN)
+        shown = bad.select(*keys, "sentence", "citation", support=GIVEN).head(SHOWN)
         raise DataError.rows("source", problem, "Write -1 for what was not judged", bad.height, shown)
-    return give_back(without_one_run(rows), None if is_of_files(source) else source)
+    return give_back(without_one_run(rows.drop(GIVEN)), None if is_of_files(source) else source)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import SHOWN, ColumnError, DataError, quoted, with_names
+from polars_ir.errors import SHOWN, Code, ColumnError, DataError, Fix, InputTypeError, quoted, with_names
 from polars_ir.files.finding.sources import names, resolve
 from polars_ir.files.tables import read_records
 from polars_ir.frames.kinds import to_polars
@@ -24,6 +24,11 @@ RUN = tuple(f"{outer}{name}" for outer in ("", "metadata.") for name in ("run_id
 MEAN = "all"
 
 
+def folded(words: pl.Expr) -> pl.Expr:
+    """Words of judgments in lower case, with blanks for underscores."""
+    return words.cast(pl.String).str.to_lowercase().str.replace_all("_", " ").str.strip_chars()
+
+
 def is_of_files(source: Any) -> bool:
     """True of a path, or a list of them."""
     return isinstance(source, str | os.PathLike) or (
@@ -36,6 +41,9 @@ def records_of(source: Any, parts: str, **limits: Any) -> pl.DataFrame:
 
     A record of a file without a system's name is of one called as the file.
     """
+    if isinstance(source, Mapping) and parts in source:
+        says = f"must be records in a list or table, or files; got one record, a dict with {parts!r}"
+        raise InputTypeError(f"{says}.", about="source", fix=Fix("Give it in a list", Code("[source]")))
     if not is_of_files(source):
         return _recognised(to_polars("source", source, column=parts).lazy().collect(), parts, None)
     files = resolve(source, **limits)

@@ -92,9 +92,11 @@ def test_frames_of_any_kind_and_order_have_the_same_figures(measure, rows):
     shuffled = frame.sample(fraction=1, shuffle=True, seed=1)
     assert measure(shuffled).equals(found)
     missing = ["q1", "q3"]
+    with pytest.warns(ir.IRWarning, match="missing names 1 query without any answer"):
+        with_zeros = measure(frame, missing=missing)
     for engine in ("in-memory", "streaming"):
         plan = measure(shuffled.lazy(), missing=missing)
-        assert plan.collect(engine=engine).equals(measure(frame, missing=missing))
+        assert plan.collect(engine=engine).equals(with_zeros)
     assert_frame_equal(pl.from_pandas(measure(frame.to_pandas())), found)
 
 
@@ -113,7 +115,8 @@ def test_a_query_without_a_vital_nugget_is_undefined_also_for_an_answer_that_is_
     okay = NUGGETS.with_columns(run=pl.lit("a"), importance=pl.lit("okay"))
     frame = pl.concat([okay, okay.with_columns(run=pl.lit("b"), query_id=pl.lit("p"))])
     assert ir.nugget_recall(frame, missing=["p", "q"])["vital_score"].to_list() == [None] * 4
-    all_of_them = ir.nugget_recall(frame, missing=["p", "r"], importance="all")
+    with pytest.warns(ir.IRWarning, match="where all systems have 0; the first: 'r'"):
+        all_of_them = ir.nugget_recall(frame, missing=["p", "r"], importance="all")
     assert all_of_them.rows() == [("a", "p", 0.0), ("a", "q", 0.5), ("a", "r", 0.0), ("b", "p", 0.5), ("b", "r", 0.0)]
 
 
@@ -191,6 +194,30 @@ def test_files_of_support_are_read(write):
     assert found.rows() == [("4", 1, 1, 2, "d1"), ("4", 1, 2, 0, "d2")]
 
 
+#: Two systems.
+OF_TWO = pl.concat([NUGGETS.with_columns(run=pl.lit(run)) for run in "ab"])
+
+
+def test_words_are_read_in_any_case_and_support_in_words():
+    assert ir.nugget_recall(ir.read_nuggets([record("q", [w.title() for w in WORDS])])).row(0) == ("q", 0.5)
+    words = {2: "Full_Support", 1: "partial support", 0: "No Support", -1: "-1"}
+    told = SUPPORT.with_columns(pl.col("support").replace_strict(words, default=None, return_dtype=pl.String))
+    assert ir.citation_recall(told).equals(ir.citation_recall(SUPPORT))
+
+
+def test_plans_of_different_lists_fail():
+    with pytest.raises(pl.exceptions.PolarsError, match="nuggets that are not alike"):
+        ir.nugget_recall(OF_TWO.with_columns(text="run").lazy()).collect()
+
+
+def test_queries_that_nobody_answers_are_told():
+    with pytest.warns(ir.IRWarning, match="missing names 1 query without any answer, where all systems .* first: 'z'"):
+        ir.nugget_recall(OF_TWO, missing=["q", "z"])
+    assert ir.nugget_recall(NUGGETS, missing=["q", "z"]).rows() == [("q", 0.5), ("z", 0.0)]
+    with pytest.warns(ir.IRWarning, match="missing names 1 query"):
+        ir.nugget_recall(NUGGETS, missing=["z"])
+
+
 REFUSED = {
     "a nugget without a grade": (
         lambda: ir.nugget_recall(NUGGETS.with_columns(assignment=pl.when(pl.col("nugget") < 5).then("assignment"))),
@@ -232,6 +259,35 @@ REFUSED = {
     ),
     "another importance": (lambda: ir.nugget_recall(NUGGETS, importance="okay"), "importance must be one of"),
     "other citations": (lambda: ir.citation_recall(SUPPORT, of="last"), "of must be one of 'first', 'mean'"),
+    "a nugget that a system lacks": (
+        lambda: ir.nugget_recall(pl.concat([OF_TWO, OF_TWO.head(1).with_columns(run=pl.lit("c"))])),
+        "frame has 8 rows of nuggets that are not alike in all answers to their query. Judge all answers to a query",
+    ),
+    "two importances": (
+        lambda: ir.nugget_recall(
+            OF_TWO.with_columns(importance=pl.when((pl.col("run") == "a") & (pl.col("nugget") == 1)).then(
+                pl.lit("okay")).otherwise("importance"))
+        ),
+        "frame has 2 rows of nuggets that are not alike",
+    ),
+    "two texts": (
+        lambda: ir.nugget_recall(OF_TWO.with_columns(text="run")),
+        "frame has 10 rows of nuggets that are not alike",
+    ),
+    "numbers that are text": (
+        lambda: ir.citation_recall(SUPPORT.with_columns(pl.col("citation").cast(pl.String))),
+        "frame column 'citation' must be numbers in their order; it is String. Cast it: frame.with_columns(",
+    ),
+    "support that is Boolean": (
+        lambda: ir.citation_recall(SUPPORT.with_columns(support=pl.col("support") == 2)),
+        "frame column 'support' must be the grades of citations; it is Boolean. Write 2 for full support",
+    ),
+    "one id": (
+        lambda: ir.nugget_recall(NUGGETS, missing="q"),
+        "missing must be ids in a list, or a table of queries; got 'q'. Give a list: ['q']",
+    ),
+    "null ids": (lambda: ir.nugget_recall(NUGGETS, missing=["q", None]), "missing has query ids that are null. Leave"),
+    "one record": (lambda: ir.read_nuggets(record("q", WORDS)), "source must be records in a list or table, or files"),
     "mixed ids": (lambda: ir.nugget_recall(NUGGETS, missing=["q", 1]), "missing mixes types of ids"),
 }  # fmt: skip
 
@@ -257,7 +313,7 @@ UNREADABLE = {
     "no query": ([record(None, WORDS), record("p", WORDS)], "has 1 row without a query."),
     "other texts": (
         [record("q", WORDS), record("q", WORDS, "s", nuggets=[{"text": "x", "importance": "vital"}])],
-        "has 1 row of nuggets whose texts differ between answers.",
+        "has 6 rows of nuggets that are not alike in all answers to their query. Judge all",
     ),
     "figures": ([{"qid": "q", "vital_score": 0.5}], "read them with pl.read_ndjson"),
     "no importance": ([{"qid": "q", "nuggets": [{"text": "x"}]}], "has nuggets without 'importance'"),
