@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import difflib
+import os.path
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from polars_ir.chunks.interval_join import overlapping
 from polars_ir.chunks.tables import Spans
-from polars_ir.errors import warn
+from polars_ir.errors import quoted, warn
 
-#: A place of a source in no chunk, whose character is not known.
-UNKNOWN = "\0"
+#: What stands for a gap between chunks in old and in new texts: no characters, and never the same on both sides.
+OLD_GAP, NEW_GAP = "\uffff", "\ufffe"
+GAP = f"{NEW_GAP}{OLD_GAP}"
 
 #: The units in which texts are aligned, each within what changed in those before: lines, sentences, words.
-UNITS = tuple(map(re.compile, (r"[^\n]*\n+|[^\n]+", r".+?(?:[.!?]+\s+|$)", r"\s*\S+\s*|\s+")))
+UNITS = tuple(
+    map(
+        re.compile,
+        (
+            rf"[{GAP}]|[^\n{GAP}]*\n+|[^\n{GAP}]+",
+            rf"[{GAP}]|[^{GAP}]+?(?:[.!?]+\s+|[。！？]+\s*|(?=[{GAP}])|\Z)",  # noqa: RUF001  # not those of ASCII
+            rf"[{GAP}]|\s*[^\s{GAP}]+\s*|\s+",
+        ),
+    )
+)
 
 #: Minimum share of the shorter of two texts that must be the same; below it, common words are chance.
 ALIKE = 0.5
@@ -26,31 +38,58 @@ ALIKE = 0.5
 #: Number of pairs of equal parts above which frequent parts are taken for junk: each pair is looked at repeatedly.
 MOST_PAIRS = 1_000_000
 
+#: Largest number of characters that are aligned one by one.
+MOST_CHARACTERS = 3000
+
+
+class Known(NamedTuple):
+    """The known text of a source: `starts` of its parts in the source, and their `places` in `text`, with gaps."""
+
+    starts: list[int]
+    places: list[int]
+    text: str
+
+    def parts(self) -> list[tuple[int, str]]:
+        """The parts, with the place of each in the source."""
+        ends = [place - 1 for place in self.places[1:]] + [len(self.text)]
+        return [(s, self.text[a:b]) for s, a, b in zip(self.starts, self.places, ends, strict=True)]
+
+    def shift(self, place: int) -> int:
+        """What a place in `text` lacks to that in the source."""
+        number = bisect_right(self.places, place) - 1
+        return self.starts[number] - self.places[number]
+
 
 def aligned(chunks: pl.DataFrame, old: Spans, new: Spans) -> pl.DataFrame:
-    """The pieces of old chunks in new texts: the number of the chunk, `source`, `start`, `end` and `place` in it."""
-    same = chunks.with_columns(place=pl.lit(0, pl.Int64)).drop("doc_id")
-    if "text" not in old.names or "text" not in new.names or chunks.is_empty():
+    """The pieces of old chunks in new texts: the number of the chunk, `source`, `start`, `end`, `place` in it.
+
+    `compared` is false of sources without texts on both sides.
+    """
+    same = chunks.with_columns(place=pl.lit(0, pl.Int64), compared=pl.lit(value=False)).drop("doc_id")
+    lacking = [table.about for table in (old, new) if "text" not in table.names]
+    if lacking or chunks.is_empty():
+        if len(lacking) == 1:
+            warn(f"{lacking[0]} has no text, so offsets are taken to be into the same text.")
         return same
     sources = chunks.lazy().select("source").unique()
     texts = _texts(old, sources).join(_texts(new, sources), on="source", suffix="_new")
-    changed = texts.filter(pl.col("text") != pl.col("text_new")).collect(engine="streaming").sort("source")
-    blocks, n_characters, n_aligned = [], 0, 0
-    for source, text, other in changed.iter_rows():
-        if _same_but_for_gaps(text, other):
-            continue
-        found = list(matching(text, other))
-        blocks += [(source, start, start + length, place - start) for start, place, length in found]
-        blocks += [] if found else [(source, 0, 0, 0)]
-        n_characters += len(text) - text.count(UNKNOWN)
-        n_aligned += sum(length - text.count(UNKNOWN, start, start + length) for start, _, length in found)
-    if not blocks:
+    # A text without gaps that equals the other needs no Python.
+    whole = [pl.col(f"end{side}") - pl.col(f"starts{side}").list.first() for side in ("", "_new")]
+    length, first = pl.col("text").str.len_chars(), pl.col("starts").list.first()
+    equal = pl.all_horizontal(each == length for each in whole) & (pl.col("text") == pl.col("text_new"))
+    equal &= first == pl.col("starts_new").list.first()
+    rest = pl.when(~equal).then(pl.struct("text", "starts", "lengths", "text_new", "starts_new", "lengths_new"))
+    found = texts.select("source", rest=rest).collect(engine="streaming")
+    without = sources.collect().join(found, on="source", how="anti")["source"].sort()
+    if len(without):
+        warn(
+            f"{old.about} and {new.about} do not both have text of {len(without)} {_noun(len(without))}, so offsets are "
+            f"taken to be into the same text: {quoted(without, 3)}."
+        )
+    same = same.with_columns(compared=~pl.col("source").is_in(without.implode()))
+    moves = _moves(found.drop_nulls("rest").sort("source"), chunks.schema["source"])
+    if moves.is_empty():
         return same
-    schema: dict[str, Any] = {"source": chunks.schema["source"], "start": pl.Int64, "end": pl.Int64, "shift": pl.Int64}
-    moves = pl.DataFrame(blocks, schema, orient="row")
-    n_sources = moves["source"].n_unique()
-    share, noun = 1 - n_aligned / max(1, n_characters), "source" if n_sources == 1 else "sources"
-    warn(f"the text of {n_sources} {noun} changed, of which {share:.1%} could not be aligned with the new one.")
     is_changed = pl.col("source").is_in(moves["source"].unique().implode())
     met = overlapping(same.filter(is_changed).lazy(), moves.filter(pl.col("start") < pl.col("end")).lazy(), old.length)
     shifted = met.select(
@@ -59,28 +98,83 @@ def aligned(chunks: pl.DataFrame, old: Spans, new: Spans) -> pl.DataFrame:
         start=pl.col("start") + pl.col("shift"),
         end=pl.col("end") + pl.col("shift"),
         place=pl.col("start") - pl.col("start_left"),
+        compared=pl.lit(value=True),
     )
     return pl.concat([same.filter(~is_changed), shifted.collect(engine="streaming")], how="vertical_relaxed")
 
 
+def _moves(texts: pl.DataFrame, dtype: pl.DataType) -> pl.DataFrame:
+    """The places of what is in both texts of changed sources: `source`, `start`, `end` and `shift` to the new text."""
+    blocks, n_characters, n_aligned = [], 0, 0
+    for source, both in texts.iter_rows():
+        text, other = (
+            _known(both[f"text{side}"], both[f"starts{side}"], both[f"lengths{side}"], gap)
+            for side, gap in (("", OLD_GAP), ("_new", NEW_GAP))
+        )
+        if _unchanged(text.parts(), other.parts()):
+            continue
+        found = list(matching(text.text, other.text))
+        for place, other_place, length in found:
+            start = place + text.shift(place)
+            blocks.append((source, start, start + length, other_place + other.shift(other_place) - start))
+        blocks += [] if found else [(source, 0, 0, 0)]
+        n_characters += len(text.text) - text.text.count(OLD_GAP)
+        n_aligned += sum(length for *_, length in found)
+    schema: dict[str, Any] = {"source": dtype, "start": pl.Int64, "end": pl.Int64, "shift": pl.Int64}
+    moves = pl.DataFrame(blocks, schema, orient="row")
+    if blocks:
+        n_sources, share = moves["source"].n_unique(), 1 - n_aligned / max(1, n_characters)
+        warn(
+            f"the text of {n_sources} {_noun(n_sources)} changed, of which {share:.1%} could not be aligned with the "
+            "new one."
+        )
+    return moves
+
+
+def _noun(n_sources: int) -> str:
+    return "source" if n_sources == 1 else "sources"
+
+
 def _texts(chunks: Spans, sources: pl.LazyFrame) -> pl.LazyFrame:
-    """The text of each source, put together of its chunks, each character once; what is in none is unknown."""
-    rows = chunks.rows.select("source", "start", "end", "text").join(sources, on="source", how="semi")
-    rows = rows.sort("source", "start", "end")
+    """The known text of each source, each character once, with the places of its parts in the source."""
+    rows = chunks.rows.select("source", "start", "end", "text").drop_nulls("text")
+    rows = rows.join(sources, on="source", how="semi").sort("source", "start", "end")
     before = pl.col("end").cum_max().shift(1, fill_value=0).over("source")
-    gap = pl.lit(UNKNOWN).repeat_by((pl.col("start") - before).clip(0)).list.join("")
-    unknown = pl.lit(UNKNOWN).repeat_by(pl.col("end") - pl.col("start")).list.join("")
-    new = pl.coalesce("text", unknown).str.slice((before - pl.col("start")).clip(0))
-    return (
-        rows.select("source", text=gap + new).group_by("source", maintain_order=True).agg(pl.col("text").str.join(""))
+    start = pl.max_horizontal("start", before)
+    new = rows.select("source", "end", start=start, text=pl.col("text").str.slice(start - pl.col("start")))
+    parts = new.filter(pl.col("start") < pl.col("end")).group_by("source", maintain_order=True)
+    return parts.agg(
+        pl.col("text").str.join(""), pl.col("end").max(), starts="start", lengths=pl.col("end") - pl.col("start")
     )
 
 
-def _same_but_for_gaps(text: str, other: str) -> bool:
-    """True of texts that differ in what is known of both nowhere, and in length alone."""
-    if UNKNOWN not in text and UNKNOWN not in other:
-        return text.startswith(other) or other.startswith(text)
-    return all(one == two or UNKNOWN in (one, two) for one, two in zip(text, other, strict=False))
+def _known(text: str, starts: list[int], lengths: list[int], gap: str) -> Known:
+    """The known text with a character for each gap."""
+    known, places, pieces, place, end = [starts[0]], [0], [], 0, starts[0]
+    for start, length in zip(starts, lengths, strict=True):
+        if start > end:
+            pieces.append(gap)
+            known.append(start)
+            places.append(place + len(known) - 1)
+        pieces.append(text[place : place + length])
+        place, end = place + length, start + length
+    return Known(known, places, "".join(pieces))
+
+
+def _unchanged(parts: list[tuple[int, str]], others: list[tuple[int, str]]) -> bool:
+    """True of texts that are the same wherever both are known, and of which the new one is as long as the old."""
+    one = other = 0
+    while one < len(parts) and other < len(others):
+        (start, text), (first, new) = parts[one], others[other]
+        begin, end = max(start, first), min(start + len(text), first + len(new))
+        if begin < end and text[begin - start : end - start] != new[begin - first : end - first]:
+            return False
+        if start + len(text) <= first + len(new):
+            one += 1
+        else:
+            other += 1
+    last = others[-1][0] + len(others[-1][1])
+    return not any(text[max(0, last - start) :].strip() for start, text in parts)
 
 
 def matching(text: str, other: str, units: tuple[re.Pattern[str], ...] = UNITS) -> Iterator[tuple[int, int, int]]:
@@ -97,14 +191,53 @@ def matching(text: str, other: str, units: tuple[re.Pattern[str], ...] = UNITS) 
     opcodes = difflib.SequenceMatcher(None, parts, others, autojunk=n_pairs > MOST_PAIRS).get_opcodes()
     for kind, start, end, first, last in opcodes:
         place, other_place = places[start], other_places[first]
-        length, other_length = places[end] - place, other_places[last] - other_place
         if kind == "equal":
-            yield place, other_place, length
-        elif kind == "replace" and finer:
-            inner = text[place : place + length], other[other_place : other_place + other_length]
-            found = list(matching(*inner, tuple(finer)))
-            if sum(size for *_, size in found) >= ALIKE * min(length, other_length):
-                yield from ((place + one, other_place + two, size) for one, two, size in found)
+            yield place, other_place, places[end] - place
+        elif kind == "replace":
+            inner = text[place : places[end]], other[other_place : other_places[last]]
+            yield from ((place + one, other_place + two, size) for one, two, size in _refined(*inner, tuple(finer)))
+
+
+def _refined(text: str, other: str, units: tuple[re.Pattern[str], ...]) -> list[tuple[int, int, int]]:
+    """The blocks that two texts without a common unit share, if these are enough."""
+    head = _common(text, other)
+    # Beside a gap a unit is cut, and the same as far as it goes.
+    head = head if _is_cut(text[head:], 0) or _is_cut(other[head:], 0) else 0
+    tail = _common(text[head:][::-1], other[head:][::-1])
+    rest, new = text[head : len(text) - tail], other[head : len(other) - tail]
+    if not (_is_cut(rest, -1) or _is_cut(new, -1)):
+        tail, rest, new = 0, text[head:], other[head:]
+    inner = list(matching(rest, new, units)) if units and rest and new else _by_characters(rest, new)
+    found = [(0, 0, head), *((head + one, head + two, size) for one, two, size in inner)]
+    found = [each for each in (*found, (len(text) - tail, len(other) - tail, tail)) if each[2]]
+    shorter = min(sum(each not in GAP for each in side) for side in (text, other))
+    return found if sum(size for *_, size in found) >= ALIKE * shorter else []
+
+
+def _is_cut(rest: str, side: int) -> bool:
+    """True of a text that is at its end, or at a gap, on a side."""
+    return not rest or rest[side] in GAP
+
+
+def _common(text: str, other: str) -> int:
+    """The length of the common beginning of two texts."""
+    return len(os.path.commonprefix([text, other]))
+
+
+def _by_characters(text: str, other: str) -> list[tuple[int, int, int]]:
+    """The blocks that two words share, which may be a text in a script without spaces."""
+    if not text or not other or len(text.split()) > 1 or len(other.split()) > 1:
+        return []
+    head = _common(text, other)
+    tail = _common(text[head:][::-1], other[head:][::-1])
+    rest, new = text[head : len(text) - tail], other[head : len(other) - tail]
+    found = [(0, 0, head)]
+    if max(len(rest), len(new)) <= MOST_CHARACTERS:
+        blocks = difflib.SequenceMatcher(None, rest, new, autojunk=False).get_matching_blocks()
+        found += [(head + one, head + two, size) for one, two, size in blocks]
+    found = [each for each in (*found, (len(text) - tail, len(other) - tail, tail)) if each[2]]
+    # Single characters are in any long word.
+    return found if sum(size for *_, size in found) >= ALIKE * max(len(text), len(other)) else []
 
 
 def _places(parts: list[str]) -> list[int]:

@@ -31,7 +31,8 @@ def relabel(qrels: Table[FrameT], old_chunks: Any, new_chunks: Any, *, min_overl
     """Judgments of old chunks moved to new ones: `moved = ir.relabel(...)` has `moved.qrels` and `moved.changes`.
 
     A new chunk takes the grade of each old one in the same source with which it shares `min_overlap` of the shorter of
-    both, the highest of several; grade 0 moves, too. Never across sources, however equal the words.
+    both, the highest of several; grade 0 moves, too. Never across sources, however equal the words; text that moved
+    within its source is not followed.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ def relabel(qrels: Table[FrameT], old_chunks: Any, new_chunks: Any, *, min_overl
         any judged document stay. `changes`, a row per old label: these columns, and `change` (`"kept"`: the same span,
         `"moved"`, `"split"`: to several chunks, `"merged"`: with another label of the query, `"gone"`), `new` (the
         chunks that took the grade), `covered` (the share of the old chunk in these), `aligned` (the share that the new
-        text has still) and `review`: gone, or relevant and in no new chunk as a whole, which may lack the answer.
+        text has still, null without texts to compare) and `review`: gone, or relevant and in no new chunk as a whole, which may lack the answer.
 
     Warns
     -----
@@ -163,7 +164,7 @@ def _changes(
             merged=(pl.col("n_labels") > 1).any(),
         )
     )
-    found = pieces.group_by(OLD).agg(aligned=LENGTH.sum())
+    found = pieces.group_by(OLD).agg(pl.col("compared").all(), aligned=LENGTH.sum())
     made = labels.join(chunks.select("doc_id", OLD, length=LENGTH), on="doc_id").join(of_label, on=LABEL, how="left")
     made = made.join(covered, on=OLD, how="left").join(found, on=OLD, how="left").sort(LABEL)
     change = (
@@ -178,10 +179,11 @@ def _changes(
         .otherwise(pl.lit("moved"))
     )
     shares = (pl.col("covered", "aligned").fill_null(0) / pl.col("length")).clip(0, 1)
+    aligned = pl.when(pl.col("compared").fill_null(value=True)).then("aligned").alias("aligned")
     lost = pl.col("n").is_null() | ((pl.col("relevance") > 0) & ~pl.col("whole").fill_null(False))
     nothing = pl.col("new").fill_null(pl.lit([], made.schema["new"]))
-    return made.select(*keys, "doc_id", "relevance", nothing, shares, change=change, review=lost).select(
-        *keys, "doc_id", "relevance", "change", "new", "covered", "aligned", "review"
+    return made.select(*keys, "doc_id", "relevance", nothing, shares, change=change, review=lost, compared="compared").select(
+        *keys, "doc_id", "relevance", "change", "new", "covered", aligned, "review"
     )
 
 
@@ -193,6 +195,6 @@ def _warn_of_people(changes: pl.DataFrame) -> None:
     lost = [f"{gone} gone"] if gone else []
     if count > gone:
         lost.append(f"{count - gone} relevant, but whole in no new chunk, and a part need not hold the answer")
-    code = Code("changes.filter(pl.col('review'))", "changes[changes['review']]")
+    code = Code("moved.changes.filter(pl.col('review'))", "moved.changes[moved.changes['review']]")
     fix = Fix("These", code, without_code="--changes FILE lists them")
     warn(f"{count} of {changes.height} labels need a person: {'; '.join(lost)}.", fix=fix)

@@ -1,5 +1,6 @@
 """Judgments that are moved from old chunks to new ones: six chunkers, texts that changed, and what is refused."""
 
+import random
 import warnings
 
 import pandas as pd
@@ -7,7 +8,7 @@ import polars as pl
 import pytest
 
 import polars_ir as ir
-from polars_ir.chunks.aligned_texts import matching
+from polars_ir.chunks.aligned_texts import NEW_GAP, OLD_GAP, UNITS, matching
 from polars_ir.cli import main
 
 SCHEMA = {"doc_id": pl.String, "source": pl.String, "start": pl.Int64, "end": pl.Int64}
@@ -85,7 +86,7 @@ def test_labels_move_as_worked_out_pair_by_pair(name):
         assert covered == pytest.approx(
             sum(any(b[2] <= place < b[3] for b in takers) for place in range(at[2], at[3])) / length(at)
         )
-        assert aligned == 1
+        assert aligned is None
         assert review == (grade > 0 and not any(shared(at, taker) == length(at) for taker in takers))
         same = any(taker[1:] == at[1:] for taker in takers)
         alone = not any(takers[0] in takes[other] for other in grades[query] if other != chunk)
@@ -111,7 +112,7 @@ def test_a_warning_counts_the_labels_that_need_a_person():
     new = table([("x", "s", 0, 100), ("y", "s", 100, 160), ("z", "s", 160, 220), ("w", "s", 300, 340)])
     with pytest.warns(ir.IRWarning) as noticed:
         moved = ir.relabel({"q": {"a": 1, "b": 2, "c": 0, "d": 0}}, old, new)
-    says = "1 gone; 1 relevant, but whole in no new chunk, and a part need not hold the answer. These: changes.filter("
+    says = "1 gone; 1 relevant, but whole in no new chunk, and a part need not hold the answer. These: moved.changes.filter("
     assert [str(each.message) for each in noticed] == [
         "sources of old_chunks have no chunks, 1 of 2: 't'.",
         f"2 of 4 labels need a person: {says}pl.col('review')).",
@@ -174,6 +175,70 @@ def test_blocks_are_the_same_text_on_both_sides():
     assert list(matching("ab " * 9, "xy z" * 9)) == []
 
 
+def test_units_tile_any_text_and_blocks_hold_no_gap():
+    rng = random.Random(1)
+    for _ in range(60):
+        text = "".join(rng.choice("ab. \n。!x" + OLD_GAP) for _ in range(rng.randrange(80)))
+        pieces = list(text.replace(OLD_GAP, NEW_GAP))
+        for _ in range(rng.randrange(6) if pieces else 0):
+            pieces[rng.randrange(len(pieces))] = rng.choice(["", "\n", "q. ", "ab"])
+        other = "".join(pieces)
+        assert all("".join(unit.findall(text)) == text for unit in UNITS)
+        last = (0, 0)
+        for one, two, size in matching(text, other):
+            assert text[one : one + size] == other[two : two + size]
+            assert OLD_GAP not in text[one : one + size]
+            assert one >= last[0]
+            assert two >= last[1]
+            last = (one + size, two + size)
+
+
+def cut(text: str, size: int, name: str) -> pl.DataFrame:
+    start = pl.int_ranges(0, pl.lit(len(text)), size)
+    rows = pl.select(start=start.explode()).with_columns(text=pl.lit(text).str.slice("start", size), source=pl.lit("s"))
+    return rows.with_columns(
+        doc_id=pl.format("{}{}", pl.lit(name), "start"), end=pl.col("start") + pl.col("text").str.len_chars()
+    )
+
+
+TOLD = "".join(f"Sentence number {number} tells of thing {number * 7 % 13}. " for number in range(40))
+
+
+def test_a_tail_that_was_deleted_is_gone_and_told_and_one_that_was_added_is_no_change():
+    labels = {"q": {"o0": 1, "o1300": 1}}
+    with pytest.warns(ir.IRWarning) as noticed:
+        moved = ir.relabel(labels, cut(TOLD, 100, "o"), cut(TOLD[:700], 100, "n"))
+    assert "the text of 1 source changed, of which 52.7%" in str(noticed[0].message)
+    assert moved.changes.select("change", "aligned").rows() == [("kept", 1.0), ("gone", 0.0)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        longer = ir.relabel(labels, cut(TOLD, 100, "o"), cut(TOLD + "More. ", 100, "n"))
+    assert longer.changes["change"].to_list() == ["kept", "kept"]
+
+
+def test_a_character_in_a_text_without_spaces_moves_what_follows():
+    moved = quietly(ir.relabel, {"q": {"o0": 1, "o100": 1}}, cut("Z" * 200, 100, "o"), cut("Z" * 50 + "新" + "Z" * 150, 100, "n"))
+    assert moved.changes.select("new", "aligned").rows() == [(["n0"], 1.0), (["n100", "n200"], 1.0)]
+
+
+def test_labelled_chunks_alone_align_as_all_do():
+    labels = {"q": {"o0": 1, "o400": 0, "o900": 1}}
+    old, new = cut(TOLD, 100, "o"), cut(TOLD[:230] + "An insertion! " + TOLD[230:], 90, "n")
+    changes = quietly(ir.relabel, labels, old, new).changes
+    assert changes["aligned"].to_list() == [1.0] * 3
+    alone = old.filter(pl.col("doc_id").is_in(["o0", "o400", "o900"]))
+    assert quietly(ir.relabel, labels, alone, new).changes.equals(changes)
+
+
+def test_texts_of_one_side_are_told_and_places_may_be_far():
+    old = table([("a", "s", 10**10, 10**10 + 10)]).with_columns(text=pl.lit("0123456789"))
+    for new in (old.drop("text"), old.with_columns(text=pl.lit(None, pl.String))):
+        with pytest.warns(ir.IRWarning, match="offsets are taken to be into the same text"):
+            assert ir.relabel({"q": {"a": 1}}, old, new).changes["aligned"].to_list() == [None]
+    moved = quietly(ir.relabel, {"q": {"a": 1}}, old, old.with_columns(text=pl.lit("01234x6789")))
+    assert moved.changes["aligned"].to_list() == [0.9]
+
+
 def test_subtopics_and_queries_without_documents_stay_and_kinds_come_back():
     old, new = table(fixed(500)), table(fixed(1000))
     qrels = pl.DataFrame(
@@ -218,7 +283,7 @@ def test_the_shell_moves_the_labels_of_files(tmp_path, monkeypatch, capsys):
     assert main([*call, "new.qrels", "--changes", "changes.csv"]) == 0
     assert capsys.readouterr().out == "change\tlabels\treview\nmerged\t2\t0\n"
     assert (tmp_path / "new.qrels").read_text("utf-8") == "q 0 x 2\n"
-    assert (tmp_path / "changes.csv").read_text("utf-8").splitlines()[2] == "q,2,2,merged,x,1.0,1.0,false"
+    assert (tmp_path / "changes.csv").read_text("utf-8").splitlines()[2] == "q,2,2,merged,x,1.0,,false"
     assert main([*call, "-"]) == 0
     assert capsys.readouterr().out == "q 0 x 2\n"
     (tmp_path / "old.csv").write_text("chunk_id,source,start,end\n1,s,0,500\n", "utf-8")

@@ -1131,9 +1131,9 @@ def of_spans(right: Any, kind: Any = POLARS, gold: Any = None, **chunks: Any) ->
 NEW_CHUNKS = POLARS({"doc_id": ["c"], "source": ["s"], "start": [0], "end": [19]})
 
 
-def changes_of(qrels: Any) -> Any:
-    """What became of labels."""
-    return quietly(ir.relabel, qrels=qrels, old_chunks=POLARS(CHUNKS), new_chunks=NEW_CHUNKS).changes
+def moved_of(qrels: Any) -> Any:
+    """Labels that were moved."""
+    return quietly(ir.relabel, qrels=qrels, old_chunks=POLARS(CHUNKS), new_chunks=NEW_CHUNKS)
 
 
 def of_labels(right: Any, qrels: dict[str, Any], chunks: Any = {}) -> Case:  # noqa: B006  # not changed
@@ -1189,7 +1189,7 @@ CASES |= {
         lambda qrels: ir.relabel(qrels, POLARS(CHUNKS), NEW_CHUNKS),
         {"qrels": POLARS({"query_id": ["q"], "doc_id": ["b"], "relevance": [1]})},
         "b",
-        lambda code, qrels: eval(code, {"pl": pl, "changes": changes_of(qrels)})["doc_id"].item(),
+        lambda code, qrels: eval(code, {"pl": pl, "moved": moved_of(qrels)})["doc_id"].item(),
     ),
     "documents of which the run has chunks": Case(
         rr, {"run": POLARS({**ranked(), "doc_id": ["x::1", "a::2", "b::1"]}), "qrels": QRELS}, 0.75
