@@ -35,7 +35,8 @@ class RunAndQrels:
     `systems` are the keys of the run that judgments lack: each system is judged by the same ones.
     `splits` are the columns of the judgments that make rankings of their own, such as that of the judges, `keys` those
     that make one ranking with its judgments: the run's, and the splits. `rows` is the number of rows of both in memory,
-    those of a LazyFrame not counted, and of all `preferences`. `extra_columns` are columns of the run that the judged
+    those of a LazyFrame not counted, and of all `preferences`. `only_judged` are keys that the run has from the
+    judgments, as that of their judges. `extra_columns` are columns of the run that the judged
     relation lacks.
     """
 
@@ -43,6 +44,7 @@ class RunAndQrels:
     qrels: CanonicalFrame | None
     prepared: PreparedJudgments | None = None
     preferences: int = 0
+    only_judged: Sequence[str] = ()
     systems: list[str] = field(init=False)
     splits: list[str] = field(init=False)
     keys: list[str] = field(init=False)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from polars_ir.statistics.agreement import Coefficient, Estimate, Given, Pairs
 
 #: Maximum number of judges, each of whom is compared with each other, and of grades, whose pairs are counted.
-MOST_JUDGES, MOST_GRADES, MOST_RESAMPLES = 200, 101, 1_000_000
+MOST_JUDGES, MOST_GRADES, MOST_RESAMPLES = 50, 101, 1_000_000
 
 #: Number of rows that are grouped by document at a time, which takes the most memory, and maximum number of such parts.
 GROUPED, MOST_PARTS = 5_000_000, 16

@@ -12,6 +12,7 @@ Conventions
 
 from __future__ import annotations
 
+from dataclasses import replace
 from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import Any, NamedTuple, Unpack, cast
@@ -42,7 +43,7 @@ from polars_ir.runs.coverage import strictly
 from polars_ir.runs.lists import TABLES_OF_LISTS, as_text, check_options, reads_no_judgments, related, with_lists
 from polars_ir.runs.options import Evaluating
 from polars_ir.runs.pooled import with_pooled
-from polars_ir.runs.selection import excluded_as_text, selected
+from polars_ir.runs.selection import excluded_as_text, selected_with_keys
 from polars_ir.runs.warnings import marks_of, warn_of_tables, warned, with_warnings
 
 
@@ -76,8 +77,8 @@ def evaluate(
     IRWarning
         For a result that is probably unintended: ids that never match, a run that answers fewer than half of the
         queries, grades that no measure finds relevant, a run and judgments, or a rank and a score, that look like each
-        other, NaN, days or tenants that are pooled into one ranking, days without judgments. For a LazyFrame the first
-        comes when the plan runs, by any engine, and so does the second if a measure reads the number of retrieved
+        other, NaN, days or tenants that are pooled into one ranking, days without judgments, judges of unlike queries.
+        For a LazyFrame the first comes when the plan runs, by any engine, and so does the second if a measure reads the number of retrieved
         documents; warnings of grades need the judgments in memory, and there is none of NaN.
 
     Raises
@@ -183,11 +184,15 @@ def _planned(
 ) -> tuple[pl.LazyFrame, RunAndQrels, list[ResolvedMeasure]]:
     """The result as a plan; in memory, or `marked`, with columns for the warnings that depend on its rows."""
     as_given = options["exclude"] is None and options["duplicates"] == "error" and options["by"] is None
-    run, qrels = (run, qrels) if as_given else selected(run, qrels, options, each_once(options["by"]))
+    only_judged: list[str] = []
+    if not as_given:
+        run, qrels, only_judged = selected_with_keys(run, qrels, options, each_once(options["by"]))
     run, measured, needs = resolved(run, qrels, measures, options)
     has_tables = options["history"] is not None or options["items"] is not None
     beside = related(run, qrels, measured, needs, options) if has_tables else None
     pair, relation = beside[:2] if beside else judged_relation(run, qrels, measured, needs)
+    if only_judged:
+        pair = replace(pair, only_judged=only_judged)
     relation, estimates, errors = _of_sample(relation, pair, measured, needs)
     warn_of_tables(run, pair, measured)
     by_grade = needs.kind.by_document and needs.ties in ("best", "worst")

@@ -29,11 +29,19 @@ NEUTRAL: Selecting = {"exclude": None, "duplicates": "error"}
 
 def selected(run: Any, qrels: Any, options: Mapping[str, Any], by: Sequence[str] = ()) -> tuple[Any, Any]:
     """The run and its judgments, as Polars frames without the rows that some options leave out; `by` are keys."""
+    return selected_with_keys(run, qrels, options, by)[:2]
+
+
+def selected_with_keys(
+    run: Any, qrels: Any, options: Mapping[str, Any], by: Sequence[str]
+) -> tuple[Any, Any, list[str]]:
+    """As `selected`, with those keys that only the judgments had."""
     exclude, duplicates = options["exclude"], options["duplicates"]
+    only_judged: list[str] = []
     if by and qrels is not None:
-        run, qrels = _by_judge(run, qrels, by)
+        run, qrels, only_judged = _by_judge(run, qrels, by)
     if exclude is None and duplicates == "error":
-        return run, qrels
+        return run, qrels, only_judged
     runs, judgments = frames_of(run), None
     if qrels is not None:
         judgments = to_polars("qrels", qrels, column="relevance")
@@ -44,10 +52,10 @@ def selected(run: Any, qrels: Any, options: Mapping[str, Any], by: Sequence[str]
     if duplicates == "first":
         ties, labelled = options.get("ties", "doc_id"), qrels is None
         runs = _each(runs, lambda frame: _at_first_place(frame, by, in_order=ties == "input", labelled=labelled))
-    return runs, judgments
+    return runs, judgments, only_judged
 
 
-def _by_judge(run: Any, qrels: Any, by: Sequence[str]) -> tuple[Any, Any]:
+def _by_judge(run: Any, qrels: Any, by: Sequence[str]) -> tuple[Any, Any, list[str]]:
     """The run repeated for each value of those keys that only the judgments have, which are then its own."""
     runs, judgments = frames_of(run), to_polars("qrels", qrels, column="relevance")
     frames = list(runs.values()) if isinstance(runs, dict) else [runs]
@@ -55,12 +63,12 @@ def _by_judge(run: Any, qrels: Any, by: Sequence[str]) -> tuple[Any, Any]:
         by, {name for frame in frames for name in frame.collect_schema()}, judgments.collect_schema()
     )
     if not keys:
-        return run, qrels
+        return run, qrels, []
     if isinstance(judgments, pl.LazyFrame) and any(isinstance(frame, pl.DataFrame) for frame in frames):
         # The evaluation of rows in memory would collect them once more.
         judgments = qrels = judgments.collect()
     values = judgments.select(keys).unique().drop_nulls().sort(keys)
-    return _each(runs, lambda frame: _repeated(frame, values)), qrels
+    return _each(runs, lambda frame: _repeated(frame, values)), qrels, keys
 
 
 def keys_of_judgments(by: Sequence[str], of_run: Collection[str], schema: Mapping[str, pl.DataType]) -> list[str]:

@@ -7,6 +7,7 @@ tables again only where there is something to warn of.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -73,7 +74,7 @@ def warned(
     where these were not in memory before.
     """
     if not (judgments := pair.qrels or pair.run).eager:
-        warn_of_grades(judgments, measures)
+        warn_of_grades(judgments, measures, pair.only_judged)
     _warn_of_marks(result, pair, missing=missing)
     for mark in result.columns:
         if mark.startswith("polars_ir: "):
@@ -125,17 +126,39 @@ def with_warnings(result: pl.LazyFrame, pair: RunAndQrels, marks: Iterable[str],
     return result.with_columns(done.alias(WARNED)).with_columns(measures).drop(WARNED, *marks)
 
 
-def warn_of_grades(judgments: CanonicalFrame, measures: Sequence[ResolvedMeasure]) -> None:
-    """Warn of measures for which no grade is relevant or, for grades between 0 and 1, only the highest."""
+def warn_of_grades(
+    judgments: CanonicalFrame, measures: Sequence[ResolvedMeasure], judges: Sequence[str] = ()
+) -> None:
+    """Warn of measures for which no grade is relevant or, for grades between 0 and 1, only the highest.
+
+    By keys of judges, they are the grades of each.
+    """
     # Every judged document is relevant to a measure with `rel=0`.
     if not (called := [(m.name, m.call) for m in measures if m.call and m.call.arguments.get("rel", 0) != 0]):
         return
-    lowest, highest = _extremes(judgments)
+    if not judges:
+        _warn_of_extremes(*_extremes(judgments), "", judgments, called)
+        return
+    grade = pl.col("relevance")
+    extremes = grade.filter(grade > 0).min().alias("lowest"), grade.max().alias("highest")
+    of_each = judgments.select(*judges, "relevance").drop_nulls(judges).group_by(judges).agg(extremes).sort(judges)
+    alike: dict[tuple[Any, Any], list[System]] = {}
+    for *judge, lowest, highest in of_each.collect(engine=judgments.engine).iter_rows():
+        alike.setdefault((lowest, highest), []).append(tuple(judge))
+    for extreme, names in alike.items():
+        whose = f" by {quoted(_texts(judges, names), NAMED)}" if len(alike) > 1 else ""
+        _warn_of_extremes(*extreme, whose, judgments, called)
+
+
+def _warn_of_extremes(
+    lowest: Any, highest: Any, whose: str, judgments: CanonicalFrame, called: Sequence[tuple[str, MeasureCall]]
+) -> None:
+    """Warn of grades by the lowest above 0 and the highest; `whose` names their judges, if others gave other grades."""
     if lowest is None:
         # Some measures are not 0 without relevant documents: Fallout, utility, the number of those judged not relevant.
         specs = [CATALOG[call.measure] for _, call in called]
         if highest is not None and any(info.bounds[0] == 0 < info.best for info in specs):
-            warn(f"no grade of {table_name('qrels')} is above 0, so that no document is relevant.")
+            warn(f"no grade of {table_name('qrels')}{whose} is above 0, so that no document is relevant.")
         return
     whole = not judgments.dtypes["relevance"].is_float()
     # Stars begin with 1, the worst.
@@ -144,15 +167,14 @@ def warn_of_grades(judgments: CanonicalFrame, measures: Sequence[ResolvedMeasure
     for name, call in called:
         rel = call.arguments["rel"]
         if rel == 1 and stars:
-            wrong.setdefault("every rating is relevant, the lowest too", []).append((name, call))
+            wrong.setdefault(f"every rating{whose} is relevant, the lowest too", []).append((name, call))
         if rel is None or (whole and rel <= 1):  # A whole grade above 0 is 1 or more.
             continue
         if highest < rel:
-            wrong.setdefault(f"no grade is relevant: the highest is {highest:g}", []).append((name, call))
+            wrong.setdefault(f"no grade{whose} is relevant: the highest is {highest:g}", []).append((name, call))
         if rel == 1 and lowest < 1 == highest:
-            wrong.setdefault("only grades of 1 are relevant, and others between 0 and 1 are not", []).append(
-                (name, call)
-            )
+            problem = f"only grades of 1{whose} are relevant, and others between 0 and 1 are not"
+            wrong.setdefault(problem, []).append((name, call))
     for problem, calls in wrong.items():
         example = _from_grade(calls[0][1], 0.5 if lowest < 1 and highest <= 1 else highest - stars)
         words = "Name the lowest relevant grade, as in"
@@ -163,7 +185,7 @@ def warn_of_grades(judgments: CanonicalFrame, measures: Sequence[ResolvedMeasure
 def warn_of_known_grades(pair: RunAndQrels, measures: Sequence[ResolvedMeasure]) -> None:
     """Warn of grades where they are in memory; a plan's result brings its own."""
     if (judgments := pair.qrels or pair.run).eager:
-        warn_of_grades(judgments, measures)
+        warn_of_grades(judgments, measures, pair.only_judged)
 
 
 def _extremes(judgments: CanonicalFrame) -> tuple[Any, Any]:
@@ -194,6 +216,8 @@ def _warn_of_marks(result: pl.DataFrame, pair: RunAndQrels, *, missing: str) -> 
         warn_of_pooled(pair.run, [name for name in pair.run.columns if pooled(name) in result.columns], result)
     if pair.qrels.by:
         _warn_of_no_judgments(pair.run, pair.qrels)
+    if pair.only_judged:
+        _warn_of_other_queries(pair.qrels, pair.only_judged)
     systems = _without_hits(result, pair)
     if systems != []:
         _warn_of_nothing_shared(pair, pair.qrels, systems)
@@ -251,6 +275,9 @@ def _warn_of_nothing_shared(pair: RunAndQrels, qrels: CanonicalFrame, systems: l
     run, of_systems = pair.run, ""
     if systems is not None:
         run = _of_systems(pair, systems).run
+        if qrels.by:
+            of_systems_alone = qrels.all_columns().join(run.select(*qrels.by).unique(), on=list(qrels.by), how="semi")
+            qrels = qrels.with_frame(of_systems_alone)
         of_systems = f" of {_named(pair, systems)}"
     queries = run.select("query_id").join(qrels.select("query_id"), on="query_id", how="semi")
     role = "doc_id" if queries.head(1).collect(engine=run.engine).height else "query_id"
@@ -295,6 +322,32 @@ def _warn_of_no_judgments(run: CanonicalFrame, qrels: CanonicalFrame) -> None:
             f"{table_name('qrels')} have no rows of {quoted(_texts(by, parts), NAMED)}, which the result lacks.",
             fix=fix,
         )
+
+
+def _warn_of_other_queries(qrels: CanonicalFrame, judges: Sequence[str]) -> None:
+    """Warn of judges some of whom judged other queries than others: their means are not of the same ones."""
+    others = list(itertools.filterfalse(judges.__contains__, qrels.keys))
+    same = pl.struct(others[:-1]) if len(others) > 1 else pl.lit(0)
+    queries = qrels.select(*judges, *others).drop_nulls().unique()
+    judged = queries.with_columns(pl.len().over(others).alias("n"), pl.struct(judges).n_unique().over(same).alias("of"))
+    found = judged.select("query_id", "of", has_all=pl.col("n") == pl.col("of")).unique().sort("query_id")
+    rows = found.collect(engine=qrels.engine)
+    first = rows.filter(~pl.col("has_all"))["query_id"].unique(maintain_order=True)
+    if first.is_empty():
+        return
+    fix = None
+    if len(qrels.keys) == 2 and rows["has_all"].any():
+        n, query, judge = rows["of"][0], qrels.names["query_id"], judges[0]
+        code = Code(
+            f"qrels.filter(pl.col({judge!r}).n_unique().over({query!r}) == {n})",
+            f"qrels[qrels.groupby({query!r})[{judge!r}].transform('nunique') == {n}]",
+        )
+        fix = Fix("To compare their means, keep the queries of all", code)
+    warn(
+        f"some queries lack judgments by some values of {quoted(judges)}, so that its means are of unlike queries; "
+        f"there are {len(first):,}, the first being {quoted(map(str, first.head(NAMED)))}.",
+        fix=fix,
+    )
 
 
 def _texts(keys: Sequence[str], values: Sequence[System]) -> list[str]:

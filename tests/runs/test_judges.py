@@ -25,6 +25,13 @@ QRELS = pl.DataFrame(
     schema=["judge", "query_id", "doc_id", "relevance"],
     orient="row",
 )
+#: Grades of two queries by two judges.
+PAIR = pl.DataFrame(
+    [(q, d, g, judge) for judge, text in (("p", "1020"), ("m", "1120")) for (q, d), g in zip(
+        (("q1", "a"), ("q1", "b"), ("q2", "a"), ("q2", "c")), map(int, text), strict=True)],
+    schema=["query_id", "doc_id", "relevance", "judge"],
+    orient="row",
+)
 MEASURES = ["nDCG@5", "AP", "RR", "NumRet", pl.col("judged_elsewhere").sum().alias("elsewhere")]
 
 
@@ -76,6 +83,7 @@ def test_bounds_subtopics_and_preferences_are_by_judge_too():
     assert_frame_equal(ir.evaluate(runs, QRELS, "AP", by="judge"), each_alone(RUN, QRELS, "AP"), check_exact=True)
 
 
+@pytest.mark.filterwarnings("ignore:some queries lack judgments")
 def test_functions_of_per_query_frames_know_the_judge_and_other_functions_of_runs_take_it():
     per_query = RUN.ir.ap(QRELS, by="judge")
     m1 = RUN.ir.ap(QRELS.filter(judge="m1").drop("judge"))
@@ -104,6 +112,50 @@ def test_functions_of_per_query_frames_know_the_judge_and_other_functions_of_run
 def test_judges_that_can_not_be_are_refused(qrels, message):
     with pytest.raises(ir.IRError, match=message):
         ir.evaluate(RUN, qrels, ["AP"], by="judge")
+
+
+def warned(run, qrels, measures, **options):
+    """The warnings of figures by judge, the same of plans."""
+    with pytest.warns(ir.IRWarning) as eager:
+        ir.evaluate(run, qrels, measures, by="judge", **options)
+    with pytest.warns(ir.IRWarning) as lazy:
+        ir.evaluate(pl.DataFrame(run).lazy(), qrels, measures, by="judge", **options).collect()
+    assert sorted(str(w.message) for w in lazy) == sorted(str(w.message) for w in eager)
+    return sorted(str(w.message) for w in eager)
+
+
+def test_warnings_of_one_judges_grades_name_the_judge():
+    run = PAIR.select("query_id", "doc_id", score=1.0).unique(maintain_order=True)
+    of_m = lambda grade: PAIR.with_columns(relevance=pl.when(judge="m").then(grade).otherwise("relevance"))
+    (above,) = warned(run, of_m(-1), ["AP"])
+    assert above == "no grade of the qrels by 'judge m' is above 0, so that no document is relevant."
+    (highest,) = warned(run, of_m(1), ["AP(rel=2)"])
+    assert highest.startswith("to 'AP(rel=2)' no grade by 'judge m' is relevant: the highest is 1.")
+    # All alike, they are those of the qrels.
+    with pytest.warns(ir.IRWarning, match="no grade is relevant: the highest is 2"):
+        ir.evaluate(run, PAIR, "AP(rel=3)", by="judge")
+
+
+def test_judges_of_other_queries_are_warned_of_with_code_that_keeps_the_queries_of_all():
+    run = PAIR.select("query_id", "doc_id", score=1.0).unique(maintain_order=True)
+    qrels = PAIR.filter((pl.col("judge") != "m") | (pl.col("query_id") != "q1"))
+    (message,) = warned(run, qrels, ["AP"])
+    assert "there are 1, the first being 'q1'. To compare their means, keep the queries of all: " in message
+    code = message.split("of all: ")[1].rstrip(".")
+    assert eval(code, {"qrels": qrels, "pl": pl})["query_id"].unique().to_list() == ["q2"]
+    of_pandas = qrels.to_pandas()
+    with pytest.warns(ir.IRWarning) as caught:
+        ir.evaluate(run.to_pandas(), of_pandas, "AP", by="judge")
+    code = str(caught[0].message).split("of all: ")[1].rstrip(".")
+    assert set(eval(code, {"qrels": of_pandas})["query_id"]) == {"q2"}
+
+
+def test_the_warning_of_ids_that_never_match_shows_those_of_the_judge():
+    run = PAIR.select("query_id", "doc_id", score=1.0).unique(maintain_order=True)
+    spelt = PAIR.with_columns(doc_id=pl.when(judge="m").then(pl.lit("D-") + pl.col("doc_id")).otherwise("doc_id"))
+    (message,) = warned(run, spelt, ["AP"])
+    assert "of 'judge m' is judged" in message
+    assert message.split("of the qrels ")[1].startswith("'D-a', 'D-b', 'D-c'")
 
 
 #: Grades of 12 units by four coders, `.` where one lacks; Krippendorff 2011.
@@ -223,15 +275,6 @@ def test_documents_that_one_judge_lacks_and_unlike_grades_are_told():
     of_none = ir.agreement(three, resamples=2).filter(other="c").row(0, named=True)
     assert (of_none["value"], of_none["n_documents"]) == (None, 0)
     assert of_none["note"].startswith("no document in common; ")
-
-
-#: Grades of two judges, the first queries of one and the others of both.
-PAIR = pl.DataFrame(
-    [(q, d, g, judge) for judge, text in (("p", "1020"), ("m", "1120")) for (q, d), g in zip(
-        (("q1", "a"), ("q1", "b"), ("q2", "a"), ("q2", "c")), map(int, text), strict=True)],
-    schema=["query_id", "doc_id", "relevance", "judge"],
-    orient="row",
-)
 
 
 def test_mean_by_query_is_the_mean_of_each_query_alone():
