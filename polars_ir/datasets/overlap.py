@@ -12,15 +12,15 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.engine.shingles import contained_in, normalised
-from polars_ir.errors import Code, ColumnError, DtypeError, Fix, InputTypeError, OptionError
-from polars_ir.frames.documents import documents_of
+from polars_ir.engine.shingles import MANY, contained_in, normalised
+from polars_ir.errors import SHOWN, Code, ColumnError, DtypeError, Fix, InputTypeError, OptionError, fold, quoted, warn
+from polars_ir.frames.documents import IDS, documents_of
 from polars_ir.frames.kinds import Frame, give_back, to_polars
 from polars_ir.frames.roles import ROLES, TEXT, WIDE, find
-from polars_ir.language.options import Value, check, is_number, public
+from polars_ir.language.options import Value, check, is_number, or_none, public
 
 #: The column of answers, and the least share of a text that documents hold.
-ANSWER = "answer"
+ANSWER, ANSWERS, DEFAULT = "answer", ("answer", "answers"), 0.8
 SHARE = Value("above 0, up to 1", lambda given: is_number(given) and 0 < given <= 1, float)
 
 #: The names a column of query texts is recognised by; case, `-` and `_` do not matter.
@@ -28,7 +28,7 @@ TEXTS = ("text", "query", "query_text", "question")
 
 
 @public()
-def overlap(train: Any, test: Any = None, *, documents: Any = None, share: float = 0.8) -> Any:
+def overlap(train: Any, test: Any = None, *, documents: Any = None, share: float | None = None) -> Any:
     """The queries that a test set shares with a training set, or that documents hold: a row per pair.
 
     Texts are the same if they differ only in case, punctuation, white space and the form of characters (NFKC). Ids are
@@ -41,7 +41,7 @@ def overlap(train: Any, test: Any = None, *, documents: Any = None, share: float
     train
         The queries of the training set: a table with a query column, a column of texts (`text`, `query`, `query_text`
         or `question`), or both; a dict from ids to texts; or a list of ids. A query may be in several rows, as in
-        qrels. For `documents` texts, and answers in a column `answer`.
+        qrels. For `documents` ids, texts, and answers in a column `answer` (strings, or lists of them).
     test
         The queries of the test set, likewise.
     documents
@@ -49,7 +49,8 @@ def overlap(train: Any, test: Any = None, *, documents: Any = None, share: float
         texts.
     share
         The least share of the distinct shingles of a question or answer (three words in a row; a shorter one whole)
-        that a document must hold.
+        that a document must hold in line, in one place; .8 by default. Shorter ones that stand in more than 100
+        documents, such as "yes", are left out, as a warning says.
 
     Returns
     -------
@@ -79,7 +80,10 @@ def overlap(train: Any, test: Any = None, *, documents: Any = None, share: float
     if (test is None) == (documents is None):
         raise OptionError("overlap needs a test set, or documents.", fix="Give one of them")
     if documents is not None:
-        return give_back(_contained(train, documents, check("share", share, SHARE)), train)
+        given = check("share", share, or_none(SHARE))
+        return give_back(_contained(train, documents, DEFAULT if given is None else given), train)
+    if share is not None:
+        raise OptionError("is of documents: train and test share whole texts.", about="share", fix="Leave it out")
     (train_queries, _), (test_queries, name) = _queries("train", train), _queries("test", test)
     ids = _common_type(train_queries.collect_schema(), test_queries.collect_schema())
     train_rows = _comparable(train_queries, ids).rename(lambda column: f"train_{column}")
@@ -106,20 +110,27 @@ def overlap(train: Any, test: Any = None, *, documents: Any = None, share: float
 
 def _contained(queries: Any, documents: Any, share: float) -> pl.DataFrame:
     """Questions and answers of queries that documents hold."""
-    frame = _frame("train", queries)
+    frame = _frame("queries", queries)
     schema = frame.collect_schema()
     rows, doc_id = documents_of(documents)
-    answer = next((column for column in schema if column.casefold() == ANSWER), None)
-    texts, name = _queries("train", frame)
+    answers = [column for column in schema if column.casefold() in ANSWERS]
+    if len(answers) > 1:
+        raise ColumnError.ambiguous("queries", ANSWER, answers)
+    query = _id_of("queries", schema)
+    if query is None:
+        raise ColumnError.missing("queries", "query_id", (*ROLES["query_id"].names, *IDS), schema.names())
+    if answers and isinstance(schema[answers[0]], pl.List | pl.Array):
+        frame = frame.explode(answers[0])
+        schema = frame.collect_schema()
+    texts, name = _queries("queries", frame)
+    if doc_id == name:
+        doc_id = "doc_id"
     parts = {"question": texts.select("query_id", "text")}
-    if answer is not None:
-        _check_strings("train", answer, schema[answer], "strings")
-        query = find("train", "query_id", schema.names())
-        parts[ANSWER] = frame.lazy().select(
-            pl.lit(None).alias("query_id") if query is None else pl.col(query).alias("query_id"), text=pl.col(answer)
-        )
+    if answers:
+        _check_strings("queries", answers[0], schema[answers[0]], "strings")
+        parts[ANSWER] = frame.lazy().select(query_id=query, text=answers[0])
     elif texts.collect_schema()["text"] == pl.Null:
-        raise ColumnError.missing("train", "text", (*TEXTS, ANSWER), schema.names())
+        raise ColumnError.missing("queries", "text", (*TEXTS, ANSWER), schema.names())
     asked = pl.concat(
         [
             part.select(pl.lit(kind).alias("contained"), "query_id", pl.col("text").cast(pl.String))
@@ -129,7 +140,12 @@ def _contained(queries: Any, documents: Any, share: float) -> pl.DataFrame:
     rows_of_texts = asked.unique().collect().sort("query_id", "contained", "text", descending=[False, True, False])
     numbered = rows_of_texts.with_row_index("text_row")
     rows = rows.sort("doc_id")
-    found = contained_in(numbered.select("text_row", "text"), rows, share).sort("text_row", "doc_row")
+    found, common = contained_in(numbered.select("text_row", "text"), rows, share)
+    found = found.sort("text_row", "doc_row")
+    if common:
+        n = f"{len(common):,} short text{'s' * (len(common) > 1)}"
+        many = f"more than {MANY} documents hold, which is no sign of a leak"
+        warn(f"overlap leaves out {n} that {many}; the first: {quoted(common[:SHOWN])}.")
     named = numbered.select("text_row", pl.col("query_id").alias(name), "contained")
     ids = rows.select(pl.col("doc_id").alias(doc_id)).with_row_index("doc_row")
     found = found.join(named, on="text_row", maintain_order="left").join(ids, on="doc_row", maintain_order="left")
@@ -140,7 +156,7 @@ def _queries(side: str, source: Any) -> tuple[pl.LazyFrame, str]:
     """Ids and texts of a set, of type Null where there are none; and the name of the column of ids."""
     frame = _frame(side, source)
     schema = frame.collect_schema()
-    query_id = find(side, "query_id", schema.names())
+    query_id = _id_of(side, schema)
     texts = [column for column in schema if column.casefold().replace("-", "_") in TEXTS]
     if len(texts) > 1:
         raise ColumnError.ambiguous(side, "text", texts)
@@ -153,6 +169,12 @@ def _queries(side: str, source: Any) -> tuple[pl.LazyFrame, str]:
     columns = {"query_id": query_id, "text": texts[0] if texts else None}
     made = {role: pl.lit(None) if name is None else pl.col(name) for role, name in columns.items()}
     return frame.lazy().select(**made), query_id or "query_id"
+
+
+def _id_of(side: str, schema: pl.Schema) -> str | None:
+    """The column of ids, which is taken as that of documents is."""
+    found = find(side, "query_id", schema.names())
+    return found or next((name for name in schema if fold(name) in map(fold, IDS)), None)
 
 
 def _frame(side: str, source: Any) -> Frame:

@@ -18,6 +18,9 @@ WORDS = 3
 #: Documents that are looked at together, and pairs of them.
 SLICE, PAIRS = 20_000, 100_000
 
+#: Documents that hold a text shorter than a shingle, above which it is no sign of a leak; hits that are shown together.
+MANY, EXCERPTS = 100, 10_000
+
 #: Values of a MinHash, and the least chance that a pair of the wanted similarity becomes a candidate.
 HASHES, FOUND = 128, 0.995
 
@@ -47,8 +50,17 @@ def shingles(rows: pl.DataFrame, length: int = WORDS) -> pl.DataFrame:
     >>> shingles(pl.DataFrame({"row": [7], "text": ["To be, or not!"]}))["place"].to_list()
     [0, 1]
     """
+    return _shingled(_words(rows), length)
+
+
+def _words(rows: pl.DataFrame) -> pl.DataFrame:
+    """A row for each word of texts, in their order."""
     words = rows.select("row", word=normalised(pl.col("text")).str.extract_all(WORD))
-    words = words.filter(pl.col("word").list.len() > 0).explode("word", empty_as_null=True)
+    return words.filter(pl.col("word").list.len() > 0).explode("word", empty_as_null=True)
+
+
+def _shingled(words: pl.DataFrame, length: int) -> pl.DataFrame:
+    """The shingles of texts in words."""
     size, last = pl.len().over("row"), pl.col("row").shift(1 - length)
     several = pl.concat_str([pl.col("word").shift(-at) for at in range(length)], separator=" ")
     whole = pl.col("word").str.join(" ").over("row")
@@ -194,33 +206,58 @@ def _components(pairs: pl.DataFrame) -> pl.DataFrame:
         labels = lower
 
 
-def contained_in(texts: pl.DataFrame, documents: pl.DataFrame, least: float) -> pl.DataFrame:
+def contained_in(texts: pl.DataFrame, documents: pl.DataFrame, least: float) -> tuple[pl.DataFrame, list[str]]:
     """Texts (`text_row`, `text`) that documents hold: `text_row`, `doc_row`, `share`, `place` and `excerpt`.
 
-    The share is that of the text's distinct shingles, at least `least`; of one with fewer words all words in a row.
+    The share is that of the text's distinct shingles that are in line at the place, at least `least`; of a text with
+    fewer words all words in a row. Such a text that more than `MANY` documents hold is left out, and returned.
     """
-    numbered = texts.select(row="text_row", text="text")
-    size = normalised(pl.col("text")).str.extract_all(WORD).list.len().clip(0, WORDS)
-    numbered = numbered.with_columns(size=size.fill_null(0))
-    found = []
-    for length in range(1, WORDS + 1):
-        of_length = (
-            shingles(numbered.filter(size=length), length).group_by("row", "shingle").agg(at=pl.col("place").min())
-        )
-        of_length = of_length.with_columns(n=pl.len().over("row")).rename({"row": "text_row"})
-        for part in _slices(documents) if of_length.height else ():
-            hits = shingles(part, length).join(of_length, on="shingle")
-            # A common shingle may stand elsewhere, too: the place is where most are in line.
-            place = (pl.col("place") - pl.col("at")).mode().min().clip(0).alias("place")
-            hits = hits.group_by("text_row", "row", "n").agg(pl.col("shingle").n_unique(), place)
-            hits = hits.with_columns(share=pl.col("shingle") / pl.col("n")).filter(pl.col("share") >= least)
-            hits = hits.join(part, on="row").join(numbered.select(text_row="row", asked="text"), on="text_row")
-            if hits.is_empty():  # Polars 2.0 joins no list of none.
-                continue
-            words, asked = (normalised(pl.col(name)).str.extract_all(WORD) for name in ("text", "asked"))
-            excerpt = words.list.slice("place", asked.list.len()).list.join(" ")
-            found.append(
-                hits.select("text_row", pl.col("row").alias("doc_row"), "share", "place", excerpt.alias("excerpt"))
-            )
-    schema = {"text_row": pl.UInt32, "doc_row": pl.UInt32, "share": pl.Float64, "place": pl.Int64, "excerpt": pl.String}
-    return pl.concat([pl.DataFrame(schema=schema), *found], how="vertical_relaxed")
+    asked = texts.select("text_row", text=normalised(pl.col("text"))).drop_nulls()
+    # Each text once, whoever asks for it.
+    asked = asked.with_columns(asked=pl.col("text").rank("dense"))
+    distinct = asked.select("asked", "text").unique().sort("asked")
+    distinct = distinct.with_columns(n_words=pl.col("text").str.extract_all(WORD).list.len())
+    short = pl.col("n_words") < WORDS
+    wanted = {length: _wanted(distinct, length) for length in range(1, WORDS + 1)}
+    hits = [pl.DataFrame(schema={"asked": pl.UInt32, "row": pl.UInt32, "share": pl.Float64, "place": pl.Int64})]
+    for part in _slices(documents):
+        words = _words(part)
+        for length, of_length in wanted.items():
+            if of_length.height:
+                hits.append(_lined_up(_shingled(words, length), of_length, least))
+    found = pl.concat(hits, how="vertical_relaxed").join(distinct, on="asked")
+    is_common = short & (pl.len().over("asked") > MANY)
+    common = found.filter(is_common)["text"].unique().sort().to_list()
+    held = [_with_excerpts(part, documents) for part in found.filter(~is_common).iter_slices(EXCERPTS)]
+    schema = {"asked": pl.UInt32, "doc_row": pl.UInt32, "share": pl.Float64, "place": pl.Int64, "excerpt": pl.String}
+    rows = pl.concat([pl.DataFrame(schema=schema), *held], how="vertical_relaxed")
+    rows = rows.join(asked.select("asked", "text_row"), on="asked")
+    return rows.select("text_row", "doc_row", "share", "place", "excerpt"), common
+
+
+def _wanted(distinct: pl.DataFrame, length: int) -> pl.DataFrame:
+    """The shingles of the texts that are compared by a length, with the places and the number of distinct ones."""
+    rows = distinct.filter(pl.col("n_words").clip(0, WORDS) == length).select(row="asked", text="text")
+    found = shingles(rows, length).select(asked="row", at="place", shingle="shingle")
+    return found.with_columns(n=pl.col("shingle").n_unique().over("asked"))
+
+
+def _lined_up(found: pl.DataFrame, wanted: pl.DataFrame, least: float) -> pl.DataFrame:
+    """Texts that documents hold, each at the first place with the most of its shingles in line."""
+    pairs = found.join(wanted, on="shingle").with_columns(place=pl.col("place") - pl.col("at"))
+    lines = pairs.group_by("asked", "row", "n", "place").agg(pl.col("shingle").n_unique())
+    lines = lines.with_columns(share=pl.col("shingle") / pl.col("n")).filter(pl.col("share") >= least)
+    best = lines.sort("asked", "row", "share", "place", descending=[False, False, True, False])
+    best = best.unique(["asked", "row"], keep="first", maintain_order=True)
+    return best.select("asked", "row", "share", pl.col("place").clip(0))
+
+
+def _with_excerpts(found: pl.DataFrame, documents: pl.DataFrame) -> pl.DataFrame:
+    """Texts with the words that documents have in their place."""
+    rows = found["row"].unique().sort()
+    words = normalised(pl.col("text")).str.extract_all(WORD)
+    texts = pl.DataFrame({"row": rows, "text": documents["text"].gather(rows)}).select("row", words=words)
+    excerpt = pl.col("words").list.slice("place", "n_words").list.join(" ")
+    return found.join(texts, on="row").select(
+        "asked", pl.col("row").alias("doc_row"), "share", "place", excerpt.alias("excerpt")
+    )

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import SHOWN, Code, ColumnError, DataError, DtypeError, Fix, fold
+from polars_ir.errors import SHOWN, Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, fold
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.roles import ROLES, TEXT, find
 from polars_ir.frames.table import fitting
@@ -19,7 +19,13 @@ IDS, TEXTS = ("id", "_id"), ("text", "contents", "content", "body", "passage", "
 def documents_of(documents: Any) -> tuple[pl.DataFrame, str]:
     """The ids and texts of documents in memory, and the name of the column of ids; each id once."""
     if isinstance(documents, Mapping) and all(isinstance(text, str) for text in documents.values()):
-        frame: Any = pl.DataFrame({"doc_id": list(documents), "text": list(documents.values())})
+        try:
+            frame: Any = pl.DataFrame({"doc_id": list(documents), "text": list(documents.values())})
+        except (TypeError, OverflowError, pl.exceptions.PolarsError) as error:
+            raise InputTypeError(f"mixes types of ids: {str(error).splitlines()[0]}", about="documents") from None
+    elif isinstance(documents, list | tuple) and documents and all(isinstance(text, str) for text in documents):
+        numbered = Fix("Number them", Code("dict(enumerate(documents))"))
+        raise InputTypeError("has texts without ids.", about="documents", fix=numbered)
     else:
         frame = to_polars("documents", documents, column="text")
     schema = frame.collect_schema()

@@ -132,6 +132,25 @@ def test_a_question_or_answer_that_a_document_holds_is_found_with_its_place():
     assert ir.overlap({"q": "what is love"}, documents={"a": "x"}).is_empty()
 
 
+def test_the_share_is_of_shingles_in_line():
+    scattered = {"d": "a b c z b c d z c d e z d e f z e f g z f g h", "e": "x a b c d e f g h"}
+    found = ir.overlap({"q": "a b c d e f g h"}, documents=scattered, share=0.1)
+    assert found.select("doc_id", "share", "place").rows() == [("d", 1 / 6, 0), ("e", 1.0, 1)]
+
+
+def test_queries_have_ids_as_documents_have_and_lists_of_answers():
+    queries = pl.DataFrame({"_id": ["q"], "text": ["who"], "answers": [["the cat", "a dog"]]})
+    found = ir.overlap(queries, documents=pl.DataFrame({"_id": ["d"], "text": ["see a dog"]}))
+    assert found.select("_id", "doc_id", "contained", "place").rows() == [("q", "d", "answer", 1)]
+
+
+def test_short_answers_that_stand_everywhere_are_left_out_and_told():
+    documents = {f"d{i:03}": "yes it is" if i else "Paris it is" for i in range(102)}
+    answers = pl.DataFrame({"query_id": ["p", "q", "r"], "answer": ["yes", "Yes!", "Paris"]})
+    with pytest.warns(ir.IRWarning, match="leaves out 1 short text that more than 100 documents hold.*first: 'yes'"):
+        assert ir.overlap(answers, documents=documents)["query_id"].to_list() == ["r"]
+
+
 def test_gold_whose_twin_is_not_judged_is_counted_and_named():
     texts = {"a": "the same text", "b": "The same text!", "c": "another one", "d": "another one", "e": "alone"}
     qrels = {"q1": {"a": 1}, "q2": {"a": 1, "b": 0}, "q3": {"c": 0, "e": 1}, "q4": {"c": 2}, "q5": {"b": 0}}
@@ -168,7 +187,15 @@ REFUSED = {
     "too little": (lambda: ir.twins({"a": "b"}, similarity=0.1), "similarity must be from 0.3 to 1; got 0.1"),
     "neither": (lambda: ir.overlap(QUERIES), "overlap needs a test set, or documents"),
     "both": (lambda: ir.overlap(QUERIES, QUERIES, documents=DOCUMENTS), "overlap needs a test set, or documents"),
-    "no texts": (lambda: ir.overlap(["q"], documents={"a": "b"}), "train has no 'text' column"),
+    "no texts": (lambda: ir.overlap(["q"], documents={"a": "b"}), "queries has no 'text' column"),
+    "no ids": (
+        lambda: ir.overlap(QUERIES.select("text"), documents={"a": "b"}), "queries has no 'query_id' column"
+    ),
+    "a share of no documents": (lambda: ir.overlap(QUERIES, QUERIES, share=0.1), "share is of documents"),
+    "mixed ids": (lambda: ir.twins({1: "u", "2": "u"}), "documents mixes types of ids"),
+    "no ids of documents": (
+        lambda: ir.twins(["u", "u"]), "documents has texts without ids. Number them: dict(enumerate(documents))"
+    ),
     "no share": (lambda: ir.overlap(QUERIES, documents={"a": "b"}, share=0), "share must be above 0, up to 1"),
 }
 
