@@ -98,6 +98,9 @@ TWO = {"a": POLARS(ranked()), "b": POLARS(ranked(score=[1.0, 2.0, 1.0]))}
 DAYS = POLARS(ranked(day=[1, 2, 1]))
 
 
+NUGGET = POLARS({"query_id": ["q"], "nugget": [1], "importance": ["vital"], "assignment": ["support"]})
+
+
 def slow_draws(per_query: Any) -> Any:
     """A comparison whose draws are shown, and said to take long."""
     with mock.patch.multiple(randomisation, SHOWING=0.0, LONG=-1.0):
@@ -778,6 +781,29 @@ CASES = {
             "documents": POLARS({"doc_id": [1, 2], "text": ["the same text"] * 2}),
         },
         0,
+    ),
+    "documents without ids": of_value(
+        lambda documents: ir.twins(documents, similarity=1).height,
+        2,
+        lambda code, documents: ir.twins(eval(code), similarity=1).height,
+        documents=["a", "a"],
+    ),
+    "citations numbered in text": Case(
+        lambda frame: ir.citation_recall(frame)["citation_recall"].item(),
+        {"frame": POLARS({"query_id": ["q"] * 2, "sentence": [1, 1], "citation": ["10", "9"], "support": [2, 0]})},
+        0.0,
+    ),
+    "a query in the place of a list": of_value(
+        lambda missing: ir.nugget_recall(NUGGET, missing=missing).height,
+        1,
+        lambda code, missing: ir.nugget_recall(NUGGET, missing=eval(code)).height,
+        missing="q",
+    ),
+    "a record in the place of a list": of_value(
+        lambda source: ir.read_support(source).height,
+        1,
+        lambda code, source: ir.read_support(eval(code)).height,
+        source={"qid": "q", "sentences": [{"citations": [{"support": 2}]}]},
     ),
     "queries to be answered of another type": Case(
         lambda frame, missing: ir.nugget_recall(frame, missing=missing).height,
