@@ -74,7 +74,9 @@ def _with_best(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     rows = rows.with_columns(pl.when(relevance > 0).then(relevance.cast(pl.String)).alias("polars_ir: text"))
     number, before, beyond = (pl.col(f"polars_ir: {name}") for name in ("number", "before", "beyond"))
     # Sums of quotients: without the digits of their rounding, a half is one.
-    of_grade = (pl.col(f"{OF_POOL}weight").sum().round(6) + 0.5).floor().cast(pl.Int64)
+    # Only documents with a grade are counted: a stratum without any judged one has no weight.
+    weight = pl.when(relevance > 0).then(pl.col(f"{OF_POOL}weight"))
+    of_grade = (weight.sum().round(6) + 0.5).floor().cast(pl.Int64)
     is_first = pl.int_range(pl.len()) == 0
     rows = rows.with_columns(pl.when(is_first).then(of_grade).over([*keys, text]).alias("polars_ir: number"))
     rows = rows.with_columns(pl.when(text.is_not_null()).then(number).fill_null(0).alias("polars_ir: number"))

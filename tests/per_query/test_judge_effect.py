@@ -90,10 +90,10 @@ def test_only_what_both_judged_counts_and_the_rest_is_told() -> None:
     found = ir.favour(fewer)
     assert found["run"].to_list() == ["b", "c", "d"]
     assert found["n_queries"].unique().to_list() == [10]
-    note = "left out, of one judge alone: 2 queries; left out, of one judge alone: 1 systems"
+    note = "left out, of one judge alone: 2 queries; left out, of one judge alone: 1 system"
     assert found["note"].unique().to_list() == [note]
     undefined = PER_QUERY.with_columns(AP=pl.when(pl.col("query_id") != "q03").then("AP"))
-    assert ir.judge_effect(undefined)["note"].item() == "left out, undefined for a system: 1 queries"
+    assert ir.judge_effect(undefined)["note"].item() == "left out, undefined for a system: 1 query"
 
 
 @pytest.mark.parametrize("function", [ir.favour, ir.judge_effect])
@@ -170,3 +170,32 @@ def test_real_judges_each_favour_their_own_run() -> None:
         ("llama70b", 1.0, 0.511, 0, 1, 0, 1, 1, 0),
         ("llama8b", -0.333, -0.194, 2, 0, 2, 0, 1, 0),
     ]
+
+
+def test_a_query_that_a_judge_lacks_for_one_system_counts_for_none() -> None:
+    values = np.array([[0.9, 0.5], [0.8, 0.5], [0.7, 0.6]])
+    hole = frame_of(people=values, model=values).filter(
+        (pl.col("judge") == "people") | (pl.col("run") != "a") | (pl.col("query_id") != "q00")
+    )
+    found = ir.favour(hole)
+    assert found.select("mean", "favour", "n_queries").rows() == [(0.75, 0.0, 2), (0.55, 0.0, 2)]
+    note = "left out, without a row by both of every system: 1 query"
+    assert note in found["note"][0]
+    assert ir.judge_effect(hole)["note"].item().startswith(note)
+
+
+def test_queries_of_other_systems_by_each_judge_are_not_in_common() -> None:
+    extra = frame_of(people=VALUES[:1, :1], model=VALUES[:1, 1:2]).with_columns(
+        query_id=pl.lit("r"), run=pl.when(judge="people").then(pl.lit("a")).otherwise(pl.lit("b"))
+    )
+    wanted, found = ir.favour(PER_QUERY), ir.favour(pl.concat([PER_QUERY, extra]))
+    assert_frame_equal(found.drop("note"), wanted.drop("note"))
+    assert found["note"].unique().to_list() == ["left out, of one judge alone: 1 query"]
+
+
+def test_standard_errors_are_no_measures_to_compare() -> None:
+    with_errors = PER_QUERY.with_columns(pl.col("AP").alias("AP se"))
+    assert_frame_equal(ir.favour(with_errors), ir.favour(PER_QUERY))
+    people = with_errors.filter(judge="people").drop("judge")
+    for frame in (people, people.lazy()):
+        assert ir.compare(frame).lazy().collect()["measure"].unique().to_list() == ["AP"]

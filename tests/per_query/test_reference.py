@@ -289,3 +289,13 @@ def test_intervals_hold_as_people_s_own(made):
         means = rows.filter(figure="mean")
         assert (rows["t"] - rows["people t"]).min() > -0.035
         assert means["auto"].min() > 0.93
+
+
+def test_queries_that_people_judged_for_some_systems_only_are_an_error():
+    model, people = drawn()
+    query = people["query_id"].max()
+    part = people.filter((pl.col("run") != "a") | (pl.col("query_id") != query))
+    for frame, reference in ((model, part), (model.lazy(), part.lazy())):
+        with pytest.raises(ir.IRError, match="reference has 1 row too few, of queries that people judged") as raised:
+            ir.compare(frame, reference=reference).lazy().collect()
+        assert query in str(raised.value)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from itertools import combinations, product
-from math import prod
+from math import log2, prod
+from random import Random
 
 import polars as pl
 import pytest
@@ -204,3 +205,52 @@ def test_a_run_with_grades_of_its_own_can_be_a_sample() -> None:
     found = ir.evaluate(labelled, ["P@4", "DCG@5"])
     wanted = ir.evaluate(RUNS, POOL, ["P@4", "DCG@5"]).filter(query_id="d3+d5")
     assert_frame_equal(found, wanted)
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame, pl.LazyFrame])
+def test_a_stratum_without_a_judged_document_has_no_gain(kind) -> None:
+    columns = {"query_id": ["q", "r"], "doc_id": ["d1", "d2"], "stratum": ["1", "1"], "relevance": [1, -1]}
+    run = kind({"query_id": ["q", "r"], "doc_id": ["d1", "d2"], "score": [1.0, 1.0]})
+    found = ir.evaluate(run, kind(columns), ["infNDCG", "xinfAP"]).lazy().collect()
+    assert found.sort("query_id").rows() == [("q", 1.0, 1.0), ("r", 0.0, 0.0)]
+
+
+def _inferred(ranking: list[str], pool: dict[str, tuple[str, int]]) -> tuple[float, float]:
+    """The inferred AP and nDCG of a small pool, document by document."""
+    by_stratum = {name: [doc for doc in pool if pool[doc][0] == name] for name, _ in pool.values()}
+    judged = {name: [doc for doc in docs if pool[doc][1] >= 0] for name, docs in by_stratum.items()}
+    gains = {doc: grade for doc, (_, grade) in pool.items() if grade > 0}
+    weight = {doc: len(by_stratum[pool[doc][0]]) / len(judged[pool[doc][0]]) for doc in gains}
+    ap = dcg = 0.0
+    for at, doc in enumerate(ranking, 1):
+        if doc not in gains:
+            continue
+        expected = 1.0
+        for docs in by_stratum.values():
+            seen = [other for other in ranking[: at - 1] if other in docs]
+            hits, n = sum(other in gains for other in seen), sum(pool[other][1] >= 0 for other in seen)
+            expected += len(seen) * (hits + 1e-5) / (n + 3e-5)
+        ap += weight[doc] * expected / at
+        found = [other for other in ranking if other in by_stratum[pool[doc][0]]]
+        dcg += len(found) / sum(pool[other][1] >= 0 for other in found) * gains[doc] / log2(at + 1)
+    best: list[int] = []
+    for grade in sorted(set(gains.values()), reverse=True):
+        best += [grade] * int(sum(weight[doc] for doc in gains if gains[doc] == grade) + 0.5 + 1e-9)
+    ideal = sum(gain / log2(at + 1) for at, gain in enumerate(best, 1))
+    return (ap / sum(weight.values()), dcg / ideal) if gains else (0.0, 0.0)
+
+
+def test_random_pools_have_the_figures_of_the_definition() -> None:
+    source = Random(7)
+    pools = {
+        f"q{number:02}": {f"d{doc}": (source.choice("abc"), source.choice([-1, -1, 0, 1, 2])) for doc in range(9)}
+        for number in range(40)
+    }
+    rankings = {query: source.sample([f"d{doc}" for doc in range(11)], 7) for query in pools}
+    rows = [(query, doc, *its) for query, pool in pools.items() for doc, its in pool.items()]
+    qrels = pl.DataFrame(rows, schema=["query_id", "doc_id", "stratum", "relevance"], orient="row")
+    lacking = pl.col("relevance").max().over("query_id", "stratum") < 0
+    assert qrels.filter(lacking).height
+    found = ir.evaluate(rankings, qrels, ["xinfAP", "infNDCG"])
+    for query, *values in found.rows():
+        assert values == pytest.approx(_inferred(rankings[query], pools[query]), abs=1e-12)

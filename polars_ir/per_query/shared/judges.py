@@ -7,7 +7,7 @@ the queries for which both have a value of every system. The notes of a row coun
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -59,43 +59,44 @@ def judged_by_each(per_query: Any, measures: Measures, truth: object, what: str)
             f"{what} compares judges with {truth!r}; there is no other. Evaluate with their judgments, too."
         )
     frames = {judge: rows.filter(pl.col(JUDGE) == judge).drop(JUDGE) for judge in judges}
-    people = frames.pop(str(truth))
+    people, system = frames.pop(str(truth)), table.names.get("run", "run")
     for judge, frame in frames.items():
-        for of in _beside(people, frame, judge, str(truth), measures, what):
-            yield replace(of, system=table.names.get("run", "run"))
+        yield from _beside(people, frame, judge, str(truth), measures, system, what)
 
 
 def _beside(
-    people: pl.DataFrame, frame: pl.DataFrame, judge: str, truth: str, measures: Measures, what: str
+    people: pl.DataFrame, frame: pl.DataFrame, judge: str, truth: str, measures: Measures, system: str, what: str
 ) -> Iterator[Judged]:
     """The values of a judge beside those of the truth, by measure."""
-    both, left_out = [], []
-    for key, others in (("query_id", "queries"), ("run", "systems")):
-        if key not in people.columns:
+    keys = [key for key in ("query_id", "run") if key in people.columns]
+    both, left_out = people.select(keys).join(frame.select(keys), on=keys), []
+    for key, one, others in (("query_id", "query", "queries"), ("run", "system", "systems")):
+        if key not in keys:
             continue
-        common = people.select(key).unique().join(frame.select(key).unique(), on=key)
-        if common.is_empty():
+        if people.select(key).join(frame, on=key, how="semi").is_empty() or (both.is_empty() and key == keys[-1]):
             says = f"{judge!r} and {truth!r} judged no {others} in common; they have"
             first = "; ".join(f"{side[key].unique().sort().head(3).to_list()}" for side in (frame, people))
             raise DataError(f"{what}: {says} {first}. Evaluate the same ones with both, and write their names alike.")
-        n_others = people[key].n_unique() + frame[key].n_unique() - 2 * common.height
-        left_out += [f"left out, of one judge alone: {n_others} {others}"] if n_others else []
-        both.append(common)
-    for common in both:
-        people, frame = (side.join(common, on=common.columns, how="semi") for side in (people, frame))
-    reference, scores = (scores_of(side, measures, {"missing": "zero"}, what=what) for side in (people, frame))
+        n_others = pl.concat([people[key], frame[key]]).n_unique() - both[key].n_unique()
+        left_out += [f"left out, of one judge alone: {n_others} {one if n_others == 1 else others}"] if n_others else []
+    people, frame = (side.join(both, on=keys, how="semi") for side in (people, frame))
+    reference, scores = (scores_of(side, measures, {"missing": "skip"}, what=what) for side in (people, frame))
     for measure in reference.measures:
-        yield _of_measure(reference, scores, measure, judge, left_out)
+        yield _of_measure(reference, scores, measure, judge, system, left_out)
 
 
-def _of_measure(reference: Scores, scores: Scores, measure: str, judge: str, left_out: list[str]) -> Judged:
+def _of_measure(
+    reference: Scores, scores: Scores, measure: str, judge: str, system: str, left_out: list[str]
+) -> Judged:
     """The values of a measure for the queries that have all."""
     import numpy as np
 
     truth, values = reference.values[measure], scores.values[measure]
     complete = ~np.isnan(np.hstack([truth, values])).any(axis=1)
+    answered = reference.answered.all(axis=1)
     notes = list(left_out)
-    if lacking := int((~complete).sum()):
-        notes.append(f"left out, undefined for a system: {lacking} queries")
+    for why, lacking in (("without a row by both of every system", ~answered), ("undefined for a system", answered)):
+        if n := int((lacking & ~complete).sum()):
+            notes.append(f"left out, {why}: {n} {'query' if n == 1 else 'queries'}")
     notes += filter(None, dict.fromkeys((reference.note, scores.note)))
-    return Judged(judge, measure, reference.systems, truth[complete], values[complete], tuple(notes), "run")
+    return Judged(judge, measure, reference.systems, truth[complete], values[complete], tuple(notes), system)

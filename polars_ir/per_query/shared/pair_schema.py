@@ -182,6 +182,8 @@ class PairSchema:
             yield from (value.alias(name), there.alias(f"in_{name}"), found.is_null().alias(f"lacks_{name}"))
         yield pl.any_horizontal(n > 1 for n in rows).alias("repeated")
         yield pl.any_horizontal(pl.lit(False), *moves).alias("moved")
+        halves = (pl.col(JUDGED) & (side > 0) & ~there for side, there in zip(rows, answered, strict=True))
+        yield pl.any_horizontal(pl.lit(False), *(halves if self.with_people else ())).alias("judged in part")
 
     def _by_place(
         self, wide: pl.LazyFrame, places: Sequence[Place], facts: pl.DataFrame, summed: Query
@@ -232,6 +234,7 @@ class PairSchema:
             "undefined_second": (both & lacks_second & ~lacks_first).sum(),
             "repeated": pl.col("repeated").any(),
             "moved": pl.col("moved").any(),
+            "judged in part": pl.col("judged in part").any(),
         }
         if self.with_people:
             f, u = (pl.when(judged).then(pl.col("model")) for judged in (pl.col(JUDGED), ~pl.col(JUDGED)))
@@ -242,12 +245,17 @@ class PairSchema:
     def faulty(self, wide: pl.LazyFrame, fault: str) -> pl.LazyFrame:
         """The first queries of a fault, and their number."""
         rows = pl.col([f"{ROWS} {place}" for place in range(len(self.systems))])
-        if fault == "repeated":
+        if fault == "judged in part":
+            of_each = (f"{{}} {place}" for place in range(len(self.systems)))
+            half = [(pl.col(name.format(ROWS)) > 0) & (pl.col(name.format(JUDGED)) == 0) for name in of_each]
+            lacking = pl.when(pl.col(JUDGED)).then(pl.sum_horizontal(half)).fill_null(0)
+            is_wrong, total = lacking > 0, lacking.sum()
+        elif fault == "repeated":
             is_wrong, total = pl.any_horizontal(rows > 1), pl.sum_horizontal(pl.when(rows > 1).then(rows)).sum()
         else:
             is_wrong = pl.any_horizontal(pl.col(name) != pl.col(f"{LAST} {name}") for name in self.slices)
             total = pl.len()
-        shown = cs.starts_with(f"{ROWS} ", f"{LAST} ")
+        shown = cs.starts_with(f"{ROWS} ", f"{LAST} ", f"{JUDGED} ")
         found = wide.filter(is_wrong.fill_null(False))
         return found.select("query_id", *self.slices, shown, total=total.cast(pl.Int64)).head(SHOWN)
 

@@ -23,7 +23,7 @@ from polars_ir.per_query.shared.groups import too_small
 from polars_ir.per_query.shared.measures import Measures, Range, range_of
 from polars_ir.per_query.shared.pair_schema import BESIDE, LAST, PairSchema, Place
 from polars_ir.per_query.shared.plan_rows import once_of_plan
-from polars_ir.per_query.shared.queries import ALL, Pair, Pairs, notes_of_lacking, pairs_of, queries_of
+from polars_ir.per_query.shared.queries import ALL, JUDGED, Pair, Pairs, notes_of_lacking, pairs_of, queries_of
 from polars_ir.per_query.shared.sums import ROWS, Executor, Source, ends_of, locally
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def pair_sums(
     units = _units(extremes, schema, places)
     query = partial(schema.moments, places=places, facts=units, tolerance=tolerance)
     found = executor.of_queries(schema, query, tails)
-    for fault in ("repeated", "moved"):
+    for fault in ("repeated", "moved", "judged in part"):
         if found[fault].any():
             raise _fault(executor, schema, fault, rule)
     keys = [*schema.keys, "place"]
@@ -89,14 +89,20 @@ def _units(extremes: pl.DataFrame, schema: PairSchema, places: Sequence[Place]) 
 def _fault(executor: Executor, schema: PairSchema, fault: str, rule: Rule) -> DataError:
     """The error for queries whose rows cannot be paired, with the first of them."""
     rows = executor.of_queries(schema, partial(schema.faulty, fault=fault), False)
-    if fault == "repeated":
+    about = "per_query"
+    if fault == "judged in part":
+        from polars_ir.per_query.shared.reference import IN_PART
+
+        about, (problem, fix) = "reference", IN_PART
+        names = {f"{JUDGED} {place}": f"rows of {system!r}" for place, system in enumerate(schema.systems)}
+    elif fault == "repeated":
         _, problem, fix = rule
         names = {f"{ROWS} {place}": f"rows of {system!r}" for place, system in enumerate(schema.systems)}
     else:
         problem, fix = "of queries in several slices", "A query must be in the same slice for every system."
         names = {f"{LAST} {name}": f"and {name}" for name in schema.slices}
     shown = rows.select("query_id", *schema.slices, *names).rename(names).sort("query_id").head(SHOWN)
-    return DataError.rows("per_query", problem, fix, int(rows["total"][0]), shown)
+    return DataError.rows(about, problem, fix, int(rows["total"][0]), shown)
 
 
 def _together(found: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -314,7 +320,7 @@ def sums_of(
 
     `advice` is about several rows of a query.
     """
-    queries = queries_of(per_query, measures, by=by, repeated=True)
+    queries = queries_of(per_query, measures, by=by, repeated=True).compared(measures)
     if "run" not in queries.table.dtypes:
         raise ColumnError.one_system(what, queries.table.columns)
     executor = of_model = (source or locally)(queries)

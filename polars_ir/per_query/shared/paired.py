@@ -322,6 +322,7 @@ def scores_of(
 
     cluster = QUERY if keys and cluster is None else cluster
     of = queries_of(per_query, measures, by=by, cluster=cluster, what=what, several=True, keys=keys)
+    of = of.compared(measures)
     if measures is None:
         warn_of_attributes(of.table, of.measures)
     if (people := options.get("reference")) is not None:
@@ -360,9 +361,11 @@ def scores_of(
 
     model, values = {}, {measure: by_cell(measure, lacking) for measure in of.measures}
     if people is not None:
-        model, answered = values, by_cell(JUDGED, np.nan) == 1
+        model, there, answered = values, answered, by_cell(JUDGED, np.nan) == 1
         values = {}
         of_part = answered.any(axis=1, keepdims=True) & ~answered
+        if (in_part := of_part & there).any():
+            raise _judged_in_part(of, pl.Series(np.take(in_part, cells)))
         for measure in of.measures:
             values[measure] = np.where(of_part, lacking, by_cell(people_of(measure), np.nan))
     judged = {}
@@ -382,6 +385,16 @@ def scores_of(
         judged=judged,
         model=model,
     )
+
+
+def _judged_in_part(of: Queries, is_lacking: pl.Series) -> DataError:
+    """The error for rows that people lack, of queries that they judged for other systems."""
+    from polars_ir.per_query.shared.reference import IN_PART
+
+    keys = list(of.table.keys)
+    shown = of.rows.select(keys).collect().filter(is_lacking).sort("query_id", "run")
+    problem, fix = IN_PART
+    return DataError.rows("reference", problem, fix, shown.height, shown.rename({key: of.table.names[key] for key in keys}))
 
 
 def _check_slices(of: Queries, attributes: pl.DataFrame, query: pl.Series, is_first: pl.Series) -> None:

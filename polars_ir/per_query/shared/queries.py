@@ -25,6 +25,7 @@ from polars_ir.frames.kinds import aligned_series
 from polars_ir.frames.roles import PROVENANCE, note_of_structure
 from polars_ir.frames.rules import Rule
 from polars_ir.frames.table import per_query_table
+from polars_ir.language.columns import average_of
 from polars_ir.language.options import LARGEST
 from polars_ir.per_query.provenance import warn_of_several
 from polars_ir.per_query.shared.attributes import column_for, with_attributes
@@ -130,6 +131,11 @@ class Queries:
     def keys(self) -> list[str]:
         """The columns that the queries of a mean share."""
         return [*map(column_for, self.slices), *self.systems] or [ALL]
+
+    def compared(self, measures: Measures) -> Queries:
+        """The queries without standard errors, which no system is better by; those that are named stay."""
+        others = [name for name in self.measures if average_of(name, self.table.columns) != "error"]
+        return replace(self, measures=others) if measures is None and others else self
 
     def means(self, *figures: Iterable[pl.Expr], **named: pl.Expr) -> pl.LazyFrame:
         """Figures of the queries of each mean, in the order of slices and systems."""

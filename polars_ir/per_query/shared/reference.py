@@ -40,6 +40,12 @@ HERE = "polars_ir: judged by the model"
 #: Advice on people's queries without a model's figures.
 OF_ALL = "Evaluate the model's judgments of them too, or leave them out"
 
+#: The problem of queries that people judged of some systems only, and advice.
+IN_PART = (
+    "too few, of queries that people judged for some systems only",
+    "Evaluate all systems of a query by people's judgments, or leave the query out of the reference",
+)
+
 
 def check_reference(options: Mapping[str, Any], only: Mapping[str, Collection[Any]]) -> None:
     """Raise an `OptionError` for options that do not go with a reference, of which `only` lists those that do."""
