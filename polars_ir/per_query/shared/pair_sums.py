@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polars_ir.errors import SHOWN, ColumnError, DataError, InputTypeError
+from polars_ir.errors import SHOWN, ColumnError, DataError, Fix, InputTypeError
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.rules import Rule
 from polars_ir.language.columns import is_cost
@@ -90,6 +90,7 @@ def _fault(executor: Executor, schema: PairSchema, fault: str, rule: Rule) -> Da
     """The error for queries whose rows cannot be paired, with the first of them."""
     rows = executor.of_queries(schema, partial(schema.faulty, fault=fault), False)
     about = "per_query"
+    fix: Fix | str
     if fault == "judged in part":
         from polars_ir.per_query.shared.reference import IN_PART
 
