@@ -129,7 +129,7 @@ def qrels(path: File, grade: Grade, places: dict[str, int] = _QRELS) -> Checked:
         .when(pl.col(COUNT) >= 6, _begins_with(path, 6))
         .then(pl.format(f"{{}} fields; this looks like a run; {reading('run')}.", COUNT))
         .when(pl.col(COUNT) == 5, _begins_with(path, 5))
-        .then(pl.concat_str(pl.lit(f"5 fields, not {count} ({layout}); "), _of_five_fields()))
+        .then(pl.concat_str(pl.lit(f"5 fields, not {count} ({layout}); "), _of_five_fields(*(option("format", name) for name in _OF_FIVE))))
         .when(pl.col(COUNT) == 3, _begins_with(path, 3))
         .then(
             pl.when(hint != "", field(2).str.to_lowercase() != "score")
@@ -143,25 +143,28 @@ def qrels(path: File, grade: Grade, places: dict[str, int] = _QRELS) -> Checked:
     return Checked(path, rows, list(places), layout + whole_grades(grade))
 
 
+#: The formats of lines with five fields.
+_OF_FIVE = "preferences", "sample_eval", "prels"
+
+
 @cache
-def _of_five_fields() -> pl.Expr:
-    """The format of a line with five fields, as far as they tell it."""
+def _of_five_fields(preferences: str, sample_eval: str, prels: str) -> pl.Expr:
+    """The format of a line with five fields, as far as they tell it, by the option that reads each."""
     number, whole = (
         [field(place).cast(dtype, strict=False).is_not_null() for place in range(5)] for dtype in (pl.Float64, pl.Int64)
     )
     # A document's id may be a number, and so may a group or a judge: only what is no number tells.
     method = field(3).is_in([_DRAWN, *_CHOSEN])
     of_a_sample = whole[2] & method & ((number[4] & ~whole[4]) | (field(4) == "NA"))
-    read = {name: option("format", name) for name in ("preferences", "sample_eval", "prels")}
-    layouts = zip(read.values(), (_PREFERENCES, _STRATA, _PRELS), strict=True)
+    layouts = zip((preferences, sample_eval, prels), (_PREFERENCES, _STRATA, _PRELS), strict=True)
     several = "; ".join(f"{says} ({_layout(places)})" for says, places in layouts)
     return (
         pl.when(~number[3] & number[4])
-        .then(pl.lit(f"preferences are read with {read['preferences']}."))
+        .then(pl.lit(f"preferences are read with {preferences}."))
         .when(~number[2] & whole[3] & whole[4])
-        .then(pl.lit(f"a sample by strata is read with {read['sample_eval']}."))
+        .then(pl.lit(f"a sample by strata is read with {sample_eval}."))
         .when(of_a_sample)
-        .then(pl.lit(f"a sample with probabilities is read with {read['prels']}."))
+        .then(pl.lit(f"a sample with probabilities is read with {prels}."))
         .otherwise(pl.lit(f"say what they are: {several}."))
     )
 
