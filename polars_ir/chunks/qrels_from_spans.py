@@ -19,6 +19,9 @@ SPAN = ["query_id", "source", "start", "end"]
 #: The numbers of gold spans, and of needs (spans, or alternatives with one subtopic); the id of a chunk, or its hash.
 GOLD, NEED, CHUNK = "polars_ir: gold", "polars_ir: need", "polars_ir: chunk"
 
+#: Lowest integer id of a chunk, below which gold spans have their numbers.
+LOWEST = -(2**63) + 2**32
+
 #: The number of a border of segments.
 PLACE = "polars_ir: place"
 
@@ -139,15 +142,13 @@ def _number_in_query() -> pl.Expr:
 
 def _warn_of_overlaps(spans: pl.DataFrame) -> None:
     """Warn of spans of a query that overlap, whose common text counts for each."""
-    overlap = (pl.col("query_id") == pl.col("query_id").shift()) & (pl.col("source") == pl.col("source").shift())
-    again = spans.filter(overlap & (pl.col("start") < pl.col("end").shift()))
+    before = pl.col("end").cum_max().shift().over("query_id", "source")
+    again = spans.filter(pl.col("start") < before)
     if again.height:
         first = _place(again.row(0, named=True))
         fix = Fix("Segments count each character once", Setting("segments", value=True))
-        warn(
-            f"gold has {again.height} that overlap another span of their query, and each counts; the first is {first}.",
-            fix=fix,
-        )
+        those = "span that overlaps another of its query" if again.height == 1 else "spans that overlap others of their query"
+        warn(f"gold has {again.height} {those}, and each counts; the first is {first}.", fix=fix)
 
 
 def _place(span: dict[str, Any]) -> str:
@@ -193,6 +194,9 @@ def _relevance(spans: pl.DataFrame) -> pl.Expr:
 def _no_chunk(chunks: Spans, number: str) -> pl.Expr:
     """An id that no run has: below those of all chunks, or words that name a place."""
     if chunks.dtypes["doc_id"].is_integer():
+        if chunks.least < LOWEST:
+            fix = Fix("Cast them, and those of the run", Code.casting("chunks", chunks.names["doc_id"], pl.String))
+            raise DataError("ids are so low that none is left for what no chunk covers.", about="chunks", fix=fix)
         return chunks.least - 1 - pl.col(number)
     return pl.format("no chunk of {} from {} to {}", "source", "start", "end")
 

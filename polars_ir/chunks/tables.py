@@ -28,6 +28,9 @@ LONGEST = 2**40
 #: The length of a span.
 LENGTH = pl.col("end") - pl.col("start")
 
+#: The advice for places before a text.
+NEGATIVE = "Count characters from 0; LangChain's -1 is of a chunk that it did not find in its source"
+
 #: True of a text of another length than its span.
 MISFIT = pl.col("text").str.len_chars() != LENGTH
 
@@ -71,7 +74,7 @@ def _spans(about: str, value: object, key: str) -> Spans:
     frame = to_polars(about, value, column="text")
     schema = frame.collect_schema()
     names = _names(about, schema.names(), key)
-    make = {role: pl.col(name).cast(_dtype(about, role, name, schema[name])) for role, name in names.items()}
+    make = {role: pl.col(name).cast(_dtype(about, role, name, frame, schema[name])) for role, name in names.items()}
     if "end" not in names:
         if "text" not in names:
             spare = [name for name in schema.names() if name not in names.values()]
@@ -112,12 +115,17 @@ def _one(about: str, role: str, columns: list[str]) -> str:
     return role if role in columns else columns[0]
 
 
-def _dtype(about: str, role: str, name: str, dtype: pl.DataType) -> pl.DataType:
+def _dtype(about: str, role: str, name: str, frame: pl.DataFrame | pl.LazyFrame, dtype: pl.DataType) -> pl.DataType:
     """The dtype of the column of a role; an error for one that can not play it."""
     if role in ("start", "end"):
         if dtype.is_integer():
             return pl.Int64()
-        fix = Fix("Cast it", Code.casting(about, name, pl.Int64))
+        fix = Fix("Count characters")
+        if dtype.is_numeric() or dtype == pl.String:
+            value = pl.col(name).cast(pl.Float64, strict=False)
+            # A cast to integers would cut fractions off without a word.
+            if frame.lazy().select((value == value.floor()).all()).collect(engine="streaming").item():
+                fix = Fix("Cast it", Code.casting(about, name, pl.Int64))
         raise DtypeError.of_column(about, name, "integers, the places of characters", dtype, fix)
     if role == "text":
         if could_be("doc_id", dtype) and not dtype.is_integer():
@@ -139,13 +147,15 @@ def _checked(table: Spans, key: str) -> Spans:
         if role != "text"
     ]
     start, end = names["start"], names.get("end", "end")
-    rules.append(Rule(pl.col("start") < 0, f"whose {start!r} is negative", "Count characters from 0"))
+    rules.append(Rule(pl.col("start") < 0, f"whose {start!r} is negative", NEGATIVE))
     rules.append(Rule(pl.col("end") > LONGEST, f"whose {end!r} is beyond any text", "Count the characters of a source"))
     fix = Fix("Leave them out", Code.keeping(about, *_longer(start, end)))
     rules.append(Rule(LENGTH <= 0, f"whose {end!r} is not behind {start!r}: spans are half-open, [start, end)", fix))
     if "relevance" in names:
         grade = names["relevance"]
         fix = Fix("Leave the others out", Code.keeping(about, f"pl.col({grade!r}) > 0", f"{about}[{grade!r}] > 0"))
+        infinite = ~pl.col("relevance").is_finite()
+        rules.append(Rule(infinite, f"whose {grade!r} is not finite", "Give numbers, or leave the column out"))
         rules.append(Rule(~(pl.col("relevance") > 0), f"whose {grade!r} is not above 0: gold is relevant", fix))
     ids, wrong = pl.col(key), [rule.wrong for rule in rules]
     if "text" in names and "end" in names:

@@ -31,8 +31,13 @@ def read_one_table(source: Source, *, remote: bool = True, max_ratio: float | No
     return _read(file, format, max_ratio)
 
 
-def read_records(source: Source, *, remote: bool = True, max_ratio: float | None = MAX_RATIO) -> pl.DataFrame:
-    """Records with lists and objects: any table, JSON, and JSON lines whose lists are of several types."""
+def read_records(
+    source: Source, *, remote: bool = True, max_ratio: float | None = MAX_RATIO, texts: bool = False
+) -> pl.DataFrame:
+    """Records with lists and objects: any table, JSON, and JSON lines whose lists are of several types.
+
+    With `texts`, columns of a format without types are text, so that the id 007 is not 7.
+    """
     file, format = _one_file(source, remote=remote, max_ratio=max_ratio)
     if format is None and isinstance(file, Path) and not file.suffix:
         format = JSON  # standard input, or a pipe
@@ -42,7 +47,7 @@ def read_records(source: Source, *, remote: bool = True, max_ratio: float | None
     if format is JSON:
         return _of_json(file, text_of(file))
     try:
-        return _read(file, format, max_ratio)
+        return _read(file, format, max_ratio, texts=texts)
     except FileError:
         # Of a text beside a list, as HotpotQA has them, the reader of JSON makes lists, and that of lines an error.
         if format is not NDJSON or not isinstance(file, Path):
@@ -62,13 +67,13 @@ def _one_file(source: Source, *, remote: bool, max_ratio: float | None) -> tuple
     return file, by_extension(file)
 
 
-def _read(file: File, format: Format, max_ratio: float | None) -> pl.DataFrame:
+def _read(file: File, format: Format, max_ratio: float | None, *, texts: bool = False) -> pl.DataFrame:
     reader = format.reader
     with downloaded([file], format, max_ratio) as (local,):
         if isinstance(reader, Typed):
             table = read_typed([local], reader, max_ratio)
         else:
-            table = read_table(local, format.separator)
+            table = read_table(local, format.separator, texts=texts)
     if table.is_empty():
         raise FileError.empty(file)
     return table

@@ -82,6 +82,17 @@ def test_ids_of_no_chunk_are_no_ids_of_a_run(integers):
         assert qrels["doc_id"].n_unique() == 3
 
 
+def test_ids_of_chunks_so_low_that_none_is_left_below_are_refused():
+    low = CHUNKS.with_columns(doc_id=pl.Series([-(2**63), 3]))
+    with pytest.raises(ir.IRError, match="ids are so low that none is left"):
+        quietly(low, spans(("q", "s", 5000, 5010)))
+
+
+def test_a_span_that_overlaps_one_before_the_last_is_counted():
+    with pytest.warns(ir.IRWarning, match=r"gold has 2 spans .* first is \[10, 20\)"):
+        ir.qrels_from_spans(CHUNKS, spans(("q", "s", 0, 100), ("q", "s", 10, 20), ("q", "s", 50, 60), ("r", "s", 5, 9)))
+
+
 def brute(cut: list, gold: list, k: int, run: list) -> float:
     """The share of gold characters of a query in the first k chunks."""
     wanted = {(source, place) for _, source, start, end in gold for place in range(start, end)}
@@ -172,7 +183,10 @@ def test_offsets_that_are_not_of_characters_are_told_by_their_length(length, pro
         (CHUNKS, GOLD.with_columns(source=1), "sources must have one type"),
         (CHUNKS, pl.concat([GOLD, GOLD]), "1 row of a span that the query has already"),
         (CHUNKS, GOLD.with_columns(relevance=0), "whose 'relevance' is not above 0"),
-        (CHUNKS.with_columns(start=0.5), GOLD, "'start' must be integers"),
+        (CHUNKS, GOLD.with_columns(relevance=float("nan")), "whose 'relevance' is not finite"),
+        (CHUNKS.with_columns(start=-1), GOLD, "LangChain's -1 is of a chunk that it did not find"),
+        (CHUNKS.with_columns(start=0.5), GOLD, "'start' must be integers.*Count characters"),
+        (CHUNKS.with_columns(start=True), GOLD, "'start' must be integers.*Count characters"),
         (CHUNKS.drop("end"), GOLD, "has no 'end' column"),
         (CHUNKS.drop("source"), GOLD, "has no 'source' column"),
         (CHUNKS, GOLD.drop("query_id"), "has no 'query_id' column"),
@@ -192,7 +206,7 @@ def test_what_one_side_lacks_and_what_overlaps_is_told():
     told = [str(each.message) for each in noticed]
     assert [text.partition(";")[0][:40] for text in told] == [
         "sources of gold have no chunks, 1 of 2: ",
-        "gold has 1 that overlap another span of ",
+        "gold has 1 span that overlaps another of ",
         "1 of 3 spans of gold have no chunk that ",
     ]
     with pytest.warns(ir.IRWarning) as noticed:

@@ -289,3 +289,13 @@ def test_the_shell_moves_the_labels_of_files(tmp_path, monkeypatch, capsys):
     (tmp_path / "old.csv").write_text("chunk_id,source,start,end\n1,s,0,500\n", "utf-8")
     assert main([*call, "-"]) == 2
     assert "old.qrels has 1 row whose document is none of old_chunks" in capsys.readouterr().err
+    (tmp_path / "old.qrels").write_text("q 0 0012 1\nq 0 12 2\n", "utf-8")
+    (tmp_path / "old.csv").write_text("chunk_id,source,start,end\n0012,007,0,50\n12,7,0,50\n", "utf-8")
+    (tmp_path / "new.csv").write_text("chunk_id,source,start,end\n01,007,0,50\n1,7,0,50\n", "utf-8")
+    assert main(["relabel", "old.qrels", "old.csv", "new.csv", "-"]) == 0
+    assert capsys.readouterr().out == "q 0 01 1\nq 0 1 2\n"
+    (tmp_path / "new.csv").write_text("chunk_id,source,start,end\n01,007,0,1x\n", "utf-8")
+    assert main(["relabel", "old.qrels", "old.csv", "new.csv", "-"]) == 2
+    told = capsys.readouterr().err
+    assert "new.csv has 1 row whose 'end' is no integer" in told
+    assert "1x" in told

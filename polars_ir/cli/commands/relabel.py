@@ -10,7 +10,7 @@ from polars_ir.chunks import relabel
 from polars_ir.chunks.tables import NAMES
 from polars_ir.cli.inputs import judgments_of, limits_of
 from polars_ir.cli.output import as_target, check_target
-from polars_ir.errors import fold, with_names
+from polars_ir.errors import SHOWN, DataError, fold, with_names
 from polars_ir.files import write_qrels
 from polars_ir.files.finding.copies import as_file, shown_name
 from polars_ir.files.tables import read_records
@@ -39,8 +39,14 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
 def _chunks(name: str, options: argparse.Namespace) -> pl.DataFrame:
     """A table of chunks from a file, with ids as texts and places as numbers."""
     with as_file(name) as file:
-        table = read_records(file, **limits_of(options))
+        table = read_records(file, **limits_of(options), texts=True)
     places = [column for column in table.columns if fold(column) in PLACES]
+    for column in places:
+        if table.schema[column] == pl.String:
+            wrong = pl.col(column).is_not_null() & pl.col(column).cast(pl.Int64, strict=False).is_null()
+            if (rows := table.filter(wrong)).height:
+                problem = f"whose {column!r} is no integer"
+                raise DataError.rows(shown_name(name), problem, "Count characters", rows.height, rows.head(SHOWN))
+            table = table.with_columns(pl.col(column).cast(pl.Int64))
     ids = pl.col(pl.Int64, pl.Int32, pl.UInt32, pl.UInt64).exclude(places)
-    texts = [column for column in places if table.schema[column] == pl.String]
-    return table.with_columns(ids.cast(pl.String), pl.col(texts).cast(pl.Int64, strict=False))
+    return table.with_columns(ids.cast(pl.String))

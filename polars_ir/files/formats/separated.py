@@ -157,15 +157,15 @@ def checked(
     return Checked(path, judged, columns, wanted, dialect)
 
 
-def read_table(file: File, separator: str) -> pl.DataFrame:
-    """Any table in memory: ids of queries and systems as text, other columns as all of their values tell."""
+def read_table(file: File, separator: str, *, texts: bool = False) -> pl.DataFrame:
+    """Any table in memory: ids of queries and systems as text, other columns as all of their values tell, or text."""
     dialect = dialect_of(file, separator)
     read = partial(pl.read_csv, file, separator=separator, quote_char=dialect.quote)
     try:
         columns = read(n_rows=0).columns
         _check_header(file, separator, columns, separator.join(("query_id", "nDCG@10")))
         ids = [name for role in ("query_id", "run") if (name := find(str(file), role, columns))]
-        return read(schema_overrides=dict.fromkeys(ids, pl.String), infer_schema_length=None)
+        return read(schema_overrides=dict.fromkeys(ids, pl.String), infer_schema=not texts, infer_schema_length=None)
     except pl.exceptions.NoDataError:
         raise FileError.empty(file) from None
     except FAILURES as error:
