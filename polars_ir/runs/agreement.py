@@ -70,7 +70,8 @@ class Asked(NamedTuple):
         n_queries, notes = len(self.pairs.counts), [*self.notes]
         if isnan(found.value):
             is_share = self.name in ("sensitivity", "specificity")
-            notes.append(f"undefined, as {f'{self.judge!r} gives no such grade' if is_share else 'all grades are the same'}")
+            why = f"{self.judge!r} gives no such grade" if is_share else "all grades are the same"
+            notes.append(f"undefined, as {why}")
         elif n_queries == 1:
             notes.append("one query has no interval")
         elif found.left_out:
@@ -245,7 +246,8 @@ def _too_many(given: pl.Series, column: str) -> DataError:
         f"qrels.with_columns((pl.col({column!r}) - {lowest!r}) // {step!r})",
         f"qrels.assign(**{{{column!r}: (qrels[{column!r}] - {lowest!r}) // {step!r}}})",
     )
-    return DataError(says, about="qrels", fix=Fix("Make classes of them first, such as tenths of their range", of_range))
+    fix = Fix("Make classes of them first, such as tenths of their range", of_range)
+    return DataError(says, about="qrels", fix=fix)
 
 
 def _asked(patterns: pl.DataFrame, judges: Sequence[Any], rel: float | None) -> Iterator[Asked]:

@@ -78,8 +78,8 @@ def evaluate(
         For a result that is probably unintended: ids that never match, a run that answers fewer than half of the
         queries, grades that no measure finds relevant, a run and judgments, or a rank and a score, that look like each
         other, NaN, days or tenants that are pooled into one ranking, days without judgments, judges of unlike queries.
-        For a LazyFrame the first comes when the plan runs, by any engine, and so does the second if a measure reads the number of retrieved
-        documents; warnings of grades need the judgments in memory, and there is none of NaN.
+        For a LazyFrame the first comes when the plan runs, by any engine, and so does the second if a measure reads the
+        number of retrieved documents; warnings of grades need the judgments in memory, and there is none of NaN.
 
     Raises
     ------

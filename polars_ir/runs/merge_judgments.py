@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import filterfalse
+from collections.abc import Hashable, Sequence
 from typing import Any, Literal, get_args
 
 import polars as pl
@@ -11,17 +10,19 @@ import polars as pl
 from polars_ir.engine.run_and_qrels import search_duplicates
 from polars_ir.errors import OptionError, nearest, quoted, warn
 from polars_ir.frames.canonical_frame import CanonicalFrame
+from polars_ir.frames.roles import TEXT
 from polars_ir.frames.rules import guard, nothing_judged
 from polars_ir.frames.table import qrels_table
 from polars_ir.frames.table_types import FrameT, Table
-from polars_ir.language.options import Value, check, column, each_once, public
+from polars_ir.language.options import Value, check, column, public
 from polars_ir.runs.agreement import LISTED, listed
 
 #: The rules of juries.
 Jury = Literal["median", "majority", "mean"]
 
 #: The grade of a document by each of these; of floats in an order, so that they are added up to the same bits.
-_MEDIAN = pl.col("relevance").quantile(0.5, "lower")
+#: A quantile would make floats of whole numbers.
+_MEDIAN = pl.col("relevance").sort().get((pl.len() - 1) // 2)
 _MODE = pl.col("relevance").mode()
 MERGED = {
     "median": _MEDIAN,
@@ -33,10 +34,16 @@ MERGED = {
 NULL_JUDGE = "the qrels have judges that are null; leave those rows out"
 TWICE = "the qrels give a document of a query more than once by one judge; keep the highest grade of each"
 
+
+def _is_list_of_ids(value: object) -> bool:
+    """True for a list of what may be judges."""
+    return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(each, Hashable) for each in value)
+
+
 #: Rules of how to merge grades.
 HOW: Value[Any] = Value(
     f"one of {', '.join(map(repr, get_args(Jury)))}, or a list of judges, the most trusted first",
-    lambda how: how in get_args(Jury) if isinstance(how, str) else isinstance(how, (list, tuple)) and len(how) > 0,
+    lambda how: how in get_args(Jury) if isinstance(how, str) else _is_list_of_ids(how),
     choices=get_args(Jury),
 )
 
@@ -62,7 +69,7 @@ def merge_judgments(qrels: Table[FrameT], how: Jury | Sequence[Any], *, judges: 
     Returns
     -------
     The kind of the judgments (a LazyFrame for a LazyFrame, nothing collected)
-        The query column, `doc_id`, `relevance` (of the type it had; of `"mean"` Float64), `n_judges` (UInt32: the
+        The query column, `doc_id`, `relevance` (Int64 of whole and Boolean grades, else the floats' type; of `"mean"` Float64), `n_judges` (UInt32: the
         judges that count who judged it) and, where judges are listed, the `judge` whose grade it is; sorted by query
         and document.
 
@@ -74,7 +81,8 @@ def merge_judgments(qrels: Table[FrameT], how: Jury | Sequence[Any], *, judges: 
     Raises
     ------
     IRError
-        For a document judged twice by one judge, null judges, and a listed judge that is not there.
+        For a document judged twice by one judge, as by subtopic, null judges, and a listed judge that is not there or
+        is listed twice.
 
     Examples
     --------
@@ -90,7 +98,7 @@ def merge_judgments(qrels: Table[FrameT], how: Jury | Sequence[Any], *, judges: 
     search_duplicates(table)
     rows, grade, judge = table.guarded().all_columns(), pl.col("relevance"), pl.col(judges)
     rows = table.guarded_rows(rows, judge.is_null() & ~nothing_judged(), NULL_JUDGE)
-    trusted = pl.Series(dtype=table.dtypes[judges]) if isinstance(how, str) else _listed(rows, table, each_once(how))
+    trusted = pl.Series(dtype=table.dtypes[judges]) if isinstance(how, str) else _listed(rows, table, list(how))
     if not table.eager:
         for each in trusted:
             rows = guard(rows, ~(judge == each).any(), f"how lists {each!r}, who judged nothing")
@@ -120,11 +128,13 @@ def _listed(rows: pl.LazyFrame, table: CanonicalFrame, trusted: list[Any]) -> pl
         rows.select(name).unique().collect().to_series().sort() if table.eager else pl.Series(dtype=table.dtypes[name])
     )
     known = set(found)
-    is_there = known.__contains__ if table.eager else lambda judge: _fits(judge, found.dtype)
-    if missing := list(filterfalse(is_there, trusted)):
-        has = f"{name!r} has {quoted(map(str, found.head(LISTED)))}" if table.eager else f"{name!r} is {found.dtype}"
-        near = nearest(str(missing[0]), list(map(str, found)))
+    if missing := [judge for judge in trusted if not _fits(judge, found.dtype) or (table.eager and judge not in known)]:
+        has = f"{name!r} is {found.dtype}" + (f", and has {quoted(found, LISTED)}" if table.eager else "")
+        near = nearest(str(missing[0]), found) if isinstance(found.dtype, TEXT) else ""
         raise OptionError(f"lists {missing[0]!r}, who judged nothing; {has}.", about="how", near=near)
+    if len(set(trusted)) < len(trusted):
+        twice = next(judge for place, judge in enumerate(trusted) if judge in trusted[:place])
+        raise OptionError(f"lists {twice!r} more than once; give each judge one place.", about="how")
     return pl.Series(trusted, dtype=found.dtype)
 
 

@@ -419,11 +419,28 @@ def test_a_majority_is_of_most_judges_and_holes_name_the_judge_that_fills_them()
     assert filled["judge"].to_list() == ["people", "m", "people", "m"]
 
 
+def in_numbers(qrels):
+    """Judgments whose judges are numbers."""
+    return qrels.with_columns(pl.col("judge").replace_strict({"people": 6, "m": 7, "n": 8}))
+
+
+@pytest.mark.parametrize("how", ["median", "majority", ["m"]], ids=str)
+def test_merged_grades_are_grades_that_were_given(how):
+    large = PAIR.with_columns(relevance=2**53 + 1)
+    for qrels in (large, large.lazy()):
+        assert set(ir.merge_judgments(qrels, how).lazy().collect()["relevance"]) == {2**53 + 1}
+
+
 @pytest.mark.parametrize(
     ("change", "how", "message"),
     [
         (lambda q: q, ["poeple", "m"], "how lists 'poeple', who judged nothing"),
         (lambda q: q, [3], "how lists 3, who judged nothing"),
+        (lambda q: q, [["people"]], "or a list of judges, the most trusted first; got"),
+        (lambda q: q, ["m", "n", "m"], "how lists 'm' more than once"),
+        (in_numbers, [6.0], "how lists 6.0, who judged nothing; 'judge' is Int64"),
+        (in_numbers, ["6"], r"'judge' is Int64(, and has 6, 7, 8)?\.$"),
+        (lambda q: q.filter(pl.col("judge") != "n").with_columns(pl.col("judge") == "m"), [1], "how lists 1, who judged nothing; 'judge' is Boolean"),
         (lambda q: pl.concat([q, q.head(1)]), "mean", "the ids of another|more than once by one judge"),
         (lambda q: q.with_columns(judge=pl.col("judge").shift()), "mean", "whose 'judge' is null|judges that are null"),
         (lambda q: q, "medain", "how must be one of 'median', .*or a list of judges.*Did you mean 'median'"),
