@@ -206,7 +206,7 @@ def test_what_one_side_lacks_and_what_overlaps_is_told():
     told = [str(each.message) for each in noticed]
     assert [text.partition(";")[0][:40] for text in told] == [
         "sources of gold have no chunks, 1 of 2: ",
-        "gold has 1 span that overlaps another of ",
+        "gold has 1 span that overlaps another of",
         "1 of 3 spans of gold have no chunk that ",
     ]
     with pytest.warns(ir.IRWarning) as noticed:
