@@ -327,6 +327,10 @@ WHOLE_MESSAGES = {
         evaluating(missing="Skip"),
         "missing must be one of 'zero', 'skip'; got 'Skip'. Did you mean 'skip'?",
     ),
+    "a bad value of an option that looks like one of its values": (
+        evaluating(missing="error"),
+        "missing must be one of 'zero', 'skip'; got 'error'.",
+    ),
     "a bad value of a parameter": (
         lambda: ir.ndcg(dcg="exp"),
         "nDCG: dcg must be one of 'log2', 'exp-log2', 'binary'; got 'exp'.",

@@ -11,11 +11,10 @@ from polars_ir.engine import tuning
 from polars_ir.engine.bounds import NONE_RELEVANT, Judging, judgings, with_bounds
 from polars_ir.engine.evidence import FIRST, of_documents
 from polars_ir.engine.in_memory import ALIKE, ANSWERED, RANKING
-from polars_ir.engine.needs import Needs, reads_only_relevant
+from polars_ir.engine.needs import Needs, is_ours, reads_only_relevant
 from polars_ir.engine.ranking import reordered
 from polars_ir.engine.run_and_qrels import RunAndQrels
 from polars_ir.errors import Code, Fix, MeasureError, option
-from polars_ir.language.catalog import CATALOG
 from polars_ir.language.kinds import DOCUMENTS, kind_of
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.language.words import average
@@ -93,7 +92,7 @@ def grouped(
         result = relation.group_by(keys).agg(*others, *expressions.values())
     if rankings is not None:
         result = rankings.join(result, left_on=ALIKE, right_on=RANKING, how="left")
-    if not all(map(_makes_numbers, measures)):
+    if not all(map(is_ours, measures)):
         _check_types(result, relation, expressions, averaged=bool(pair.splits))
     result = result.select(*dict.fromkeys([*ids, *pair.splits]), *expressions, *(marks or ()))
     if undefined is not None:
@@ -118,14 +117,6 @@ def _apart(
         return [], relation
     # Measures that read only relevant documents have all they need in the rows of these.
     return [each.name for each in measures if reads_only_relevant(each)], _relevant(relation, pair)
-
-
-def _makes_numbers(measure: ResolvedMeasure) -> bool:
-    """True for a measure of the catalogue without expressions as arguments: it makes numbers of any grades."""
-    info = CATALOG.get(measure.call.measure) if measure.call else None
-    if measure.call is None or info is None or not info.ours:
-        return False
-    return not any(isinstance(argument, pl.Expr) for argument in measure.call.arguments.values())
 
 
 def _check_types(

@@ -350,17 +350,22 @@ def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> t
     return pl.DataFrame(relation), whole
 
 
-def with_alike(relation: pl.DataFrame, run: Rankings, pair: RunAndQrels, needs: Needs) -> pl.DataFrame:
-    """The relation with `ANSWERED` and `ALIKE`, where rankings have few rows in it, so that many are the same."""
-    ranking, limit = relation[RANKING], tuning.TUNING.alike * run.n_rankings
-    if needs.whole or needs.unjudged or pair.splits or relation.is_empty() or relation.height > limit:
-        return relation
+def seeks_alike(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> bool:
+    """True where rankings have few rows in the relation, so that many are the same, as far as measures read them."""
+    few = 0 < judgments.rows.height <= tuning.TUNING.alike * len(judgments.queries)
+    read_alone = not (needs.whole or needs.unjudged or pair.splits) and needs.columns.isdisjoint(pair.run.keys)
+    return few and read_alone and needs.ours
+
+
+def with_alike(relation: pl.DataFrame, run: Rankings, pair: RunAndQrels) -> pl.DataFrame:
+    """The relation with `ANSWERED` and `ALIKE`, by which each of several identical rankings is grouped once."""
+    ranking = relation[RANKING]
     read = relation.select(cs.exclude(*pair.run.keys))
     if run.systems is not None:
         relation = relation.with_columns(run.answered()[ranking].alias(ANSWERED))
-    # Zeros of both signs are grouped as one, but a measure may distinguish them.
+    # Zeros of both signs are grouped as one, but the sum of one zero has its sign.
     signed = any((1 / zeros.filter(zeros == 0) < 0).any() for zeros in read.select(cs.float()))
-    if signed or not ranking.flags["SORTED_ASC"] or not needs.reads_rankings_alone([*pair.run.keys, RANKING]):
+    if signed or not ranking.flags["SORTED_ASC"]:
         return relation
     # Rankings are the same where the lists of their rows' values are.
     lists = read.group_by(RANKING, maintain_order=True).agg(pl.all())

@@ -88,8 +88,9 @@ class Needs(NamedTuple):
     `columns` are those that measures name; of these some are made only for them. `whole` says that all others are kept
     too. `per` is the column of the judgments that distinguishes several of one document, `by` are the keys of rankings
     beside system and query. `unjudged` adds the documents
-    that are not judged. `relevant_only` says that a document judged not relevant counts as an unjudged one. `lists` are
-    measures that read no judgments, and have a relation of their own.
+    that are not judged. `relevant_only` says that a document judged not relevant counts as an unjudged one. `ours` says
+    that all measures are the catalogue's own, whose values are the same for the same rows: a user's expression may be
+    random. `lists` are measures that read no judgments, and have a relation of their own.
     """
 
     kind: Kind = DOCUMENTS
@@ -98,6 +99,7 @@ class Needs(NamedTuple):
     ties: Ties = "doc_id"
     judged_only: bool = False
     relevant_only: bool = False
+    ours: bool = False
     columns: frozenset[str] = frozenset({"n_retrieved"})
     whole: bool = True
     by: tuple[str, ...] = ()
@@ -106,10 +108,6 @@ class Needs(NamedTuple):
     def read_of(self, columns: list[str]) -> list[str]:
         """The given columns that may be read."""
         return columns if self.whole else list(filter(self.columns.__contains__, columns))
-
-    def reads_rankings_alone(self, keys: Sequence[str]) -> bool:
-        """True where measures read the rows of a ranking, and not its `keys`."""
-        return not self.whole and self.columns.isdisjoint(keys)
 
     def of_judgments(self, qrels: object) -> Needs:
         """The needs where judgments without subtopics will do, as for groups of evidence, and these have none."""
@@ -171,6 +169,7 @@ def needs_of(
         ties=ties,
         judged_only=judged_only,
         relevant_only=len(kinds) == 1 and not (unjudged or judged_only) and all(map(reads_only_relevant, measures)),
+        ours=all(map(is_ours, measures)),
         columns=ALWAYS.union(columns, [] if judges is None else [judges], OF_TIES if ties in ("best", "worst") else []),
         whole=False,
         by=tuple(by),
@@ -205,6 +204,14 @@ def _check_budgets(measures: Sequence[ResolvedMeasure], ties: Ties, *, judged_on
     if judged_only or ties not in ("doc_id", "input"):
         fix = Fix("Choose an order of tied documents", Setting("ties", "input")) if not judged_only else None
         raise OptionError(f"does not go with a budget, as {quoted(named)} has.", about=other, fix=fix)
+
+
+def is_ours(measure: ResolvedMeasure) -> bool:
+    """True for a measure of the catalogue without expressions as arguments: it makes numbers of any grades."""
+    info = CATALOG.get(measure.call.measure) if measure.call else None
+    if measure.call is None or info is None or not info.ours:
+        return False
+    return not any(isinstance(argument, pl.Expr) for argument in measure.call.arguments.values())
 
 
 def reads_only_relevant(measure: ResolvedMeasure) -> bool:
@@ -270,14 +277,18 @@ def check_columns(
 def _check_costs(run: CanonicalFrame, costs: Sequence[str]) -> None:
     """Raise an error where a run lacks the costs of a budget, or they are no numbers."""
     for cost in costs:
-        if cost not in run.dtypes or cost in run.names:
+        if cost not in run.dtypes or cost in run.names or cost in run.names.values():
             others = [name for name, dtype in run.dtypes.items() if name not in run.names and dtype.is_numeric()]
             has = f"it has {quoted(others)}" if others else "it has no numbers but scores"
+            if cost in run.names or cost in run.names.values():
+                says = f"has ids, scores or grades in its column {cost!r}, which are no costs; {has}."
+                raise ColumnError(says, about="run", fix=Fix("Name the column of the documents' costs with cost="))
             fix = Fix("Give each retrieved document its cost there, or name the column with cost=")
             says = f"has no column {cost!r} with the costs of documents; {has}."
             raise ColumnError(says, about="run", near=nearest(cost, others), fix=fix)
         if not run.dtypes[cost].is_numeric():
-            raise DtypeError.of_column("run", cost, "numbers", run.dtypes[cost], "Cast it.")
+            cure = "Give each retrieved document its cost." if run.dtypes[cost] == pl.Null else "Cast it."
+            raise DtypeError.of_column("run", cost, "numbers", run.dtypes[cost], cure)
 
 
 def _check_column(pair: RunAndQrels, measure: str, column: str, relation: Sequence[str] | None) -> None:

@@ -26,6 +26,7 @@ from polars_ir.engine.in_memory import (
     places,
     relate_by_number,
     row_numbers,
+    seeks_alike,
     with_alike,
 )
 from polars_ir.engine.needs import RELATION, Needs, check_columns
@@ -78,7 +79,11 @@ def plan_of(run: Any, qrels: Any, measures: Sequence[ResolvedMeasure], needs: Ne
         needs = Needs(ties=needs.ties)
     else:
         pair, needs = _paired(run, qrels, measures, needs)
-    return _plan(pair, needs, _judgments(pair, needs))
+    judgments = _judgments(pair, needs)
+    plan = _plan(pair, needs, judgments)
+    if judgments and plan.strategy == "by number" and seeks_alike(pair, judgments, needs):
+        return plan._replace(reason=f"{plan.reason}; identical rankings are grouped once")
+    return plan
 
 
 def relate(pair: RunAndQrels, needs: Needs) -> pl.LazyFrame:
@@ -98,7 +103,7 @@ def relate(pair: RunAndQrels, needs: Needs) -> pl.LazyFrame:
             from polars_ir.engine.within import with_counts  # for calls with budgets alone
 
             relation = with_counts(relation, rankings, pair.run, needs.budgets, in_order=needs.ties == "input")
-        return with_alike(relation, rankings, pair, needs).lazy()
+        return (with_alike(relation, rankings, pair) if seeks_alike(pair, judgments, needs) else relation).lazy()
     return plan_relation(
         pair, pair.qrels.with_frame(judgments.rows) if needs.relevant_only else pair.qrels, needs, strategy
     )

@@ -1,4 +1,8 @@
-"""Thresholds between plans: numbers of rows, measured by tests/bench. No figure depends on them."""
+"""Thresholds between plans: numbers of rows, measured by tests/bench. No figure of a measure depends on them.
+
+An expression of the user's that reads the order of a ranking's rows, such as `pl.col("relevance").first()`, can differ:
+those rows have no order.
+"""
 
 from __future__ import annotations
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from polars_ir.engine.in_memory import RANKING, Rankings, RowRuns, filled, places, repeats, row_numbers, starts_of
+from polars_ir.engine.in_memory import RANKING, Rankings, filled, places, repeats, row_numbers, starts_of
 from polars_ir.engine.ranking import POSITION, with_position
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.rules import Rule
+from polars_ir.frames.rules import Rule, checked
 from polars_ir.language.budget import WITHIN
 from polars_ir.language.words import place
 
@@ -29,14 +29,7 @@ def with_within(relation: pl.LazyFrame, run: CanonicalFrame, columns: Sequence[s
     rankings = Rankings.of(rows, run.keys, run.keys[:-1])
     counted = counted_within(rankings, run, columns, in_order=in_order)
     found = rankings.rows.select(run.keys)[counted["row"]].hstack(counted.drop(RANKING, "row")).lazy()
-    if RANKING not in relation.collect_schema():
-        return relation.join(found, on=run.keys, how="left")
-    # Ids are looked up once a ranking.
-    related = relation.collect(engine="in-memory")
-    row_runs = RowRuns.of(related, [RANKING])
-    keys = related.select(run.keys)[row_runs.starts].lazy()
-    counts = keys.join(found, on=run.keys, how="left", maintain_order="left").select(columns)
-    return related.with_columns(row_runs.spread(count) for count in counts.collect(engine="in-memory")).lazy()
+    return relation.join(found, on=run.keys, how="left", maintain_order="left")
 
 
 def with_counts(
@@ -53,7 +46,8 @@ def with_counts(
 def counted_within(rankings: Rankings, run: CanonicalFrame, columns: Sequence[str], *, in_order: bool) -> pl.DataFrame:
     """The number of documents of each ranking that count, in memory, with its number and one of its rows."""
     for cost in _by_cost(columns):
-        run.checked(_rule(cost, run), rows=run.select(*run.document, cost))
+        of_documents = run.select(*run.document, cost)
+        checked(of_documents, _rule(cost, run), eager=True, about=run.about, keys=run.document, names=run.names)
     order = rankings.order
     ranking, score = (rows if order is None else rows[order] for rows in (rankings.ranking, rankings.rows["score"]))
     if not in_order and (repeats(ranking) & repeats(score)).any():
@@ -111,14 +105,14 @@ def _count(column: str, spent: pl.Expr) -> pl.Expr:
 def _rule(cost: str, run: CanonicalFrame) -> Rule:
     """The rule that each retrieved document has its cost."""
     value = pl.col(cost)
-    wrong = value.is_null() | (value < 0) | (value.is_nan() if run.dtypes[cost].is_float() else False)
-    return Rule(wrong, f"whose {cost!r} is null, negative or no number", "Give each retrieved document its cost")
+    wrong = value.is_null() | (value < 0) | (~value.is_finite() if run.dtypes[cost].is_float() else False)
+    return Rule(wrong, f"whose {cost!r} is null, negative, infinite or NaN", "Give each retrieved document its cost")
 
 
 def _placed(run: CanonicalFrame, cost: str, *, in_order: bool) -> pl.LazyFrame:
     """The keys and the cost of each row of a plan, in the order of the rankings."""
     run = with_position(run) if in_order else run
     tie = [POSITION] if in_order else []
-    checked = run.checked(_rule(cost, run), rows=run.select(*run.document, "score", cost, *tie))
+    sound = run.checked(_rule(cost, run), rows=run.select(*run.document, "score", cost, *tie))
     rank = place("score", pl.col(POSITION) if in_order else None).over(run.keys)
-    return checked.with_columns(rank=rank).sort(*run.keys, "rank")
+    return sound.with_columns(rank=rank).sort(*run.keys, "rank")

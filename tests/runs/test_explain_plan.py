@@ -77,6 +77,15 @@ def test_the_way_is_told_with_its_reason_and_taken(run, qrels, options, threshol
         run.ir.evaluate(qrels, measures, **options)
 
 
+def test_a_plan_says_that_identical_rankings_are_grouped_once_where_they_are(monkeypatch):
+    tune(monkeypatch)
+    says = "; identical rankings are grouped once"
+    assert str(RUN.ir.explain_plan(QRELS, "nDCG@10")).endswith(says)
+    assert not str(RUN.ir.explain_plan(QRELS, ir.rank.min().alias("first"))).endswith(says)
+    tune(monkeypatch, alike=0)
+    assert not str(RUN.ir.explain_plan(QRELS, "nDCG@10")).endswith(says)
+
+
 def test_options_that_evaluate_refuses_are_errors():
     with pytest.raises(ir.IRError, match="bounds=True goes with measures of documents"):
         ir.explain_plan(RUN, TWO, "StRecall@2", bounds=True)

@@ -74,11 +74,23 @@ def test_a_query_whose_first_document_is_too_long_counts_0():
     assert RUN.ir.evaluate(QRELS, ["R(budget=299)", "P(budget=299)", "RR(budget=299)"]).row(0) == ("q", 0.0, 0.0, 0.0)
 
 
-@pytest.mark.parametrize("wrong", [None, -1.0, float("nan")])
+@pytest.mark.parametrize("over", WORKED)
+def test_a_run_that_holds_its_grades_has_the_figures_of_its_plan(over):
+    run = pl.concat([RUN.with_columns(query_id=pl.lit(query), relevance=pl.Series([1, 0, 1, 0, 1])) for query in "qr"])
+    run = run.with_columns(tokens=pl.int_range(pl.len()) + 1, score=pl.int_range(pl.len()) // 2)
+    asked = [f"{name}(budget={b},over='{over}')" for name in ("R", "P") for b in (5, 12, 1000)]
+    for rows in (run, run.sample(fraction=1, shuffle=True, seed=1)):
+        found = rows.ir.evaluate(None, asked).sort("query_id")
+        assert found.rows() == rows.lazy().ir.evaluate(None, asked).collect().sort("query_id").rows()
+    assert found.to_series(2).n_unique() == 2
+
+
+@pytest.mark.parametrize("wrong", [None, -1.0, float("nan"), float("inf")])
 def test_a_cost_that_is_none_is_an_error(wrong):
     run = RUN.with_columns(tokens=pl.Series([1.0, 2.0, wrong, 3.0, 4.0]))
-    with pytest.raises(ir.IRError, match="1 row whose 'tokens' is null, negative or no number"):
+    with pytest.raises(ir.IRError, match="1 row whose 'tokens' is null, negative, infinite or NaN") as error:
         run.ir.evaluate(QRELS, "R(budget=5)")
+    assert "| q        | c      |" in str(error.value)
     with pytest.raises(pl.exceptions.PolarsError, match="whose 'tokens' is null, negative"):
         run.lazy().ir.evaluate(QRELS, "R(budget=5)").collect()
 
@@ -90,6 +102,8 @@ def test_a_cost_that_is_none_is_an_error(wrong):
         (lambda: ir.recall(budget=9, over="skip"), "would lower recall as the budget grows"),
         (lambda: ir.ndcg(budget=9), "nDCG is not defined within a budget; P, R, "),
         (lambda: RUN.drop("tokens").ir.evaluate(QRELS, "R(budget=9)"), "no column 'tokens' with the costs"),
+        (lambda: RUN.ir.evaluate(QRELS, "R(budget=9,cost='score')"), "scores or grades in its column 'score', which are no"),
+        (lambda: RUN.with_columns(tokens=None).ir.evaluate(QRELS, "R(budget=9)"), "it is Null. Give each retrieved"),
         (lambda: RUN.cast({"tokens": pl.String}).ir.evaluate(QRELS, "R(budget=9)"), "'tokens' must be numbers"),
         (lambda: RUN.ir.evaluate(QRELS, "R(budget=9)", ties="best"), "ties='best' does not go with a budget"),
         (lambda: RUN.ir.evaluate(QRELS, "R(budget=9)", judged_only=True), "judged_only=True does not go with a budget"),
