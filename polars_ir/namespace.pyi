@@ -514,7 +514,13 @@ class IRNamespace(Generic[_FrameT_co]):
     def merge_calls(self, step: str = "step", *, k: int | None = None, cumulative: bool = False) -> _FrameT_co:
         """The calls of each query, as an agent makes them, merged into one ranking in the order of reading."""
     def missing_evidence(
-        self, qrels: Any, k: int = 5, *, by: str | Sequence[str] | None = None, **options: Unpack[Selecting]
+        self,
+        qrels: Any,
+        k: int = 5,
+        *,
+        stages: bool = False,
+        by: str | Sequence[str] | None = None,
+        **options: Unpack[Selecting],
     ) -> _FrameT_co:
         """The groups of evidence without a document among the first `k`, each with its highest-ranked document."""
     def n_nonrelevant_judged_retrieved(

@@ -10,14 +10,18 @@ import polars as pl
 from polars_ir.engine.needs import needs_of
 from polars_ir.engine.relation import judged_relation
 from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems
-from polars_ir.errors import OptionError
+from polars_ir.errors import OptionError, quoted
+from polars_ir.frames.kinds import holds_systems
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.kinds import GROUP
 from polars_ir.language.names import resolve
-from polars_ir.language.options import check, count, keys_named, public
+from polars_ir.language.options import check, count, keys_named, public, truth
 from polars_ir.language.words import rank, relevance, relevant, text, top
 from polars_ir.runs.options import Selecting
 from polars_ir.runs.selection import selected
+
+#: The place of a system in a pipeline, and of the last one that retrieved a document.
+PLACE, LAST = "polars_ir: place", "polars_ir: last"
 
 
 @public(Selecting)
@@ -26,6 +30,7 @@ def missing_evidence(
     qrels: Any,
     k: int = 5,
     *,
+    stages: bool = False,
     by: str | Sequence[str] | None = None,
     **options: Unpack[Selecting],
 ) -> FrameT:
@@ -36,12 +41,14 @@ def missing_evidence(
     Parameters
     ----------
     run
-        A run of one or several systems, in any form that `evaluate` takes; or the stages of a pipeline in their order,
-        `{"retriever": run, "reranker": other}`, as `stages` takes them.
+        A run of one or several systems, in any form that `evaluate` takes.
     qrels
         The judgments, with groups in `subtopic` as `from_lists` makes them; without, each relevant document is a group.
     k
         The number of first documents.
+    stages
+        True: `run` is a dict of the stages of a pipeline in their order, `{"retriever": run, "reranker": other}`, as
+        `ir.stages` takes them; other systems have no order in which a document could be lost.
     by
         Columns of the run that distinguish rankings, such as 'date' or 'step', as in `evaluate`.
 
@@ -51,13 +58,14 @@ def missing_evidence(
         A row per group: the keys of `by`, the column of systems (if there are several), the query column, `subtopic`,
         `doc_id` (the highest-ranked relevant document of the group; if none was retrieved, the one of the highest
         grade, then of the lowest id) and `rank` (UInt32, null if not retrieved), sorted by keys, system, query and
-        group. For a dict of several runs also `last_stage`: the last one, up to that of the row, that retrieved a
-        document of the group at any rank, null if none did.
+        group. With `stages` also `last_stage`: the last one, up to that of the row, that retrieved this document at any
+        rank, null if none did; `doc_id` is then the one that was retrieved last, and rows go in the order of stages.
 
     Raises
     ------
     IRError
-        For a `k` below 1, and for what `evaluate` does not take.
+        For a `k` below 1, `stages` of what is no dict of two runs or more, a key of `by` that is called as a column of
+        the result, and for what `evaluate` does not take.
 
     Examples
     --------
@@ -67,21 +75,41 @@ def missing_evidence(
     >>> ir.missing_evidence(run, qrels, k=2).rows()
     [('q', 1, 'a', None), ('q', 3, 'c', 3)]
     """
-    pair, groups = evidence_of(run, qrels, check("k", k, count()), keys_named(by), options)
+    if check("stages", stages, truth()):
+        check_stages(run)
+    columns = ["subtopic", "doc_id", "rank", *(["last_stage"] if stages else [])]
+    by_keys = free_keys(by, ["run", *columns])
+    pair, groups = evidence_of(run, qrels, check("k", k, count()), by_keys, options, stages=stages)
     missing = groups.filter(~pl.col("found"))
-    keys, columns = pair.run.keys, ["subtopic", "doc_id", "rank"]
-    if pair.run.systems and len(pair.run.systems) > 1:
-        columns.append("last_stage")
-    return pair.run.give_back(missing.sort(*keys, "subtopic").select(*keys, *columns), run)
+    keys = pair.run.keys
+    order = [PLACE if stages and key == "run" else key for key in keys]
+    return pair.run.give_back(missing.sort(*order, "subtopic").select(*keys, *columns), run)
+
+
+def check_stages(run: Any) -> None:
+    """Raise an `OptionError` for what has no order of stages."""
+    if not isinstance(run, Mapping) or not holds_systems(run) or len(run) < 2:
+        got = quoted(run) if isinstance(run, Mapping) else type(run).__name__
+        wanted = "must be a dict of two runs or more in the order of the stages, {'retriever': ..., 'reranker': ...}"
+        raise OptionError(f"{wanted}; got {got}.", about="run")
+
+
+def free_keys(by: str | Sequence[str] | None, columns: Sequence[str]) -> list[str]:
+    """The keys of rankings, none of which is called as a column of the result."""
+    keys = list(keys_named(by))
+    if taken := [key for key in keys if key in columns]:
+        raise OptionError(f"names {quoted(taken)}, a column of the result.", about="by", fix="Rename it in all tables")
+    return keys
 
 
 def evidence_of(
-    run: Any, qrels: Any, k: int, by: Sequence[str], options: Mapping[str, Any]
+    run: Any, qrels: Any, k: int, by: Sequence[str], options: Mapping[str, Any], *, stages: bool = False
 ) -> tuple[RunAndQrels, pl.LazyFrame]:
     """A row per ranking and group of evidence: `found` is true if one of the first `k` documents is of it.
 
-    `doc_id` and `rank` are those of its highest-ranked document, `last_stage` the last system, in the order of a dict,
-    that retrieved one.
+    `doc_id` and `rank` are those of its highest-ranked document. With `stages` `last_stage` is the last system, in the
+    order of a dict, that retrieved it, and a document that was retrieved later comes before others; `PLACE` is that of
+    the ranking's system.
     """
     if qrels is None:
         raise OptionError("must be the judgments; got None.", about="qrels")
@@ -89,13 +117,20 @@ def evidence_of(
     needs = needs_of(measured, by=by)
     needs = needs._replace(columns=needs.columns | {"doc_id"})
     pair, relation = judged_relation(*selected(run, qrels, options, by), measured, needs)
-    document = pl.struct(rank.is_null().alias("lost"), rank, -relevance.cast(pl.Float64).alias("grade"), text("doc_id"))
-    first = pl.struct("doc_id", "rank").sort_by(document).first().struct.unnest()
-    groups = of_systems(relation, pair).filter(relevant()).group_by(*pair.run.keys, pl.col(GROUP).alias("subtopic"))
+    rows, of_stage = of_systems(relation, pair).filter(relevant()), []
+    if stages:
+        place = pl.col("run").replace_strict({name: at for at, name in enumerate(pair.run.systems or ())})
+        document_keys = [*(key for key in pair.run.keys if key != "run"), GROUP, "doc_id"]
+        had = pl.when(rank.is_not_null()).then(PLACE).forward_fill().over(document_keys, order_by=PLACE)
+        rows = rows.with_columns(place.cast(pl.Int64).alias(PLACE)).with_columns(had.alias(LAST))
+        of_stage = [(-pl.col(LAST).fill_null(-1)).alias("had")]
+    document = pl.struct(
+        rank.is_null().alias("lost"), rank, *of_stage, -relevance.cast(pl.Float64).alias("grade"), text("doc_id")
+    )
+    first = pl.struct("doc_id", "rank", *([LAST] if stages else [])).sort_by(document).first().struct.unnest()
+    groups = rows.group_by(*pair.run.keys, *([PLACE] if stages else []), pl.col(GROUP).alias("subtopic"))
     found = groups.agg(first, found=top(k).any().fill_null(value=False)).with_columns(pl.col("rank").cast(pl.UInt32))
-    if pair.run.systems and len(pair.run.systems) > 1:
-        part = [*(key for key in pair.run.keys if key != "run"), "subtopic"]
-        place = pl.col("run").replace_strict({name: at for at, name in enumerate(pair.run.systems)})
-        had = pl.when(pl.col("rank").is_not_null()).then("run").forward_fill()
-        found = found.with_columns(had.over(part, order_by=place).alias("last_stage"))
+    if stages:
+        names = pl.lit(pl.Series(list(pair.run.systems or ()), dtype=pl.String))
+        found = found.with_columns(names.gather(pl.col(LAST)).alias("last_stage"))
     return pair, found

@@ -9,11 +9,10 @@ from typing import Any, Unpack
 import polars as pl
 
 from polars_ir.engine.run_and_qrels import RunAndQrels
-from polars_ir.errors import OptionError, quoted, warn
-from polars_ir.frames.kinds import holds_systems
+from polars_ir.errors import quoted, warn
 from polars_ir.frames.table_types import FrameT, Table
-from polars_ir.language.options import check, count, keys_named, public
-from polars_ir.runs.missing_evidence import evidence_of
+from polars_ir.language.options import check, count, public
+from polars_ir.runs.missing_evidence import check_stages, evidence_of, free_keys
 from polars_ir.runs.options import Selecting
 
 
@@ -28,13 +27,14 @@ def stages(
 ) -> FrameT:
     """Relevant documents among the first `k` of each stage of a pipeline, and those gained and lost at each stage.
 
-    A stage with fewer of them than the one before is where to look; `missing_evidence` names the documents.
+    A stage with fewer of them than the one before is where to look; `missing_evidence` with the same `k`,
+    which is 5 there by default, and `stages=True` names the documents.
 
     Parameters
     ----------
     run
         The runs in the order of the stages, `{"retriever": run, "filter": other, "reranker": last}`, each of one
-        system. A query that a stage has no row for has lost all there, which a warning tells.
+        system. A query that a stage has no row for has lost all there, which a warning tells unless the runs are LazyFrames.
     qrels
         The judgments; where they have groups (`subtopic`), groups with a document among the first `k` are counted.
     k
@@ -63,11 +63,9 @@ def stages(
     >>> ir.stages({"retriever": found, "reranker": {"q": ["c", "a", "x"]}}, {"q": ["a", "b", "c"]}, k=3).rows()
     [('q', 'retriever', 2, 2, 0), ('q', 'reranker', 2, 1, 1)]
     """
-    if not isinstance(run, Mapping) or not holds_systems(run) or len(run) < 2:
-        got = quoted(run) if isinstance(run, Mapping) else type(run).__name__
-        wanted = "must be a dict of two runs or more in the order of the stages, {'retriever': ..., 'reranker': ...}"
-        raise OptionError(f"{wanted}; got {got}.", about="run")
-    pair, groups = evidence_of(run, qrels, check("k", k, count()), keys_named(by), options)
+    check_stages(run)
+    keys = free_keys(by, ["run", "subtopic", "stage", "n_relevant", "gained", "lost"])
+    pair, groups = evidence_of(run, qrels, check("k", k, count()), keys, options)
     names = pair.run.systems or ()
     _tell_lacking(pair, names)
     keys = [key for key in pair.run.keys if key != "run"]

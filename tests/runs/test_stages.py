@@ -31,7 +31,7 @@ def test_each_stage_has_gains_and_loses():
 
 
 def test_missing_evidence_names_the_last_stage_that_had_a_document():
-    missing = ir.missing_evidence(PIPELINE, QRELS, k=1).filter(run="reranker").drop("run")
+    missing = ir.missing_evidence(PIPELINE, QRELS, k=1, stages=True).filter(run="reranker").drop("run")
     assert missing.rows() == [
         ("p", "d", "d", None, "retriever"),
         ("q", "a", "a", 2, "reranker"),
@@ -39,13 +39,13 @@ def test_missing_evidence_names_the_last_stage_that_had_a_document():
         ("q", "n", "n", None, None),
         ("r", "z", "z", None, None),
     ]
-    assert "last_stage" not in ir.missing_evidence(FOUND, QRELS).columns
+    assert "last_stage" not in ir.missing_evidence(PIPELINE, QRELS).columns
 
 
 def test_the_order_of_a_dict_is_that_of_the_stages():
     turned = dict(reversed(PIPELINE.items()))
     assert ir.stages(turned, QRELS, k=3)["stage"].to_list() == ["reranker", "filter", "retriever"] * 3
-    last = ir.missing_evidence(turned, QRELS, k=1).filter(run="retriever", query_id="p")
+    last = ir.missing_evidence(turned, QRELS, k=1, stages=True).filter(run="retriever", query_id="p")
     assert last["last_stage"].to_list() == ["retriever"]
 
 
@@ -72,7 +72,7 @@ def by_hand(runs, qrels, k):
             if not set(docs) & set(runs[stage][query][:k]):
                 had = [s for s in [*runs][: at + 1] if set(docs) & set(runs[s][query])]
                 last.append((stage, query, group, had[-1] if had else None))
-    return found, sorted(last, key=lambda row: row[:3])
+    return found, last
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -89,12 +89,12 @@ def test_groups_are_counted_as_by_hand_eager_lazy_and_in_pandas(seed):
     }
     eager = ir.stages(frames, qrels, k=3)
     assert eager.rows() == found
-    missing = ir.missing_evidence(frames, qrels, 3)
+    missing = ir.missing_evidence(frames, qrels, 3, stages=True)
     assert missing.select("run", "query_id", "subtopic", "last_stage").rows() == last
     plans = {stage: frame.lazy() for stage, frame in frames.items()}
     for engine in ("in-memory", "streaming"):
         assert_frame_equal(ir.stages(plans, qrels.lazy(), k=3).collect(engine=engine), eager)
-        assert_frame_equal(ir.missing_evidence(plans, qrels.lazy(), 3).collect(engine=engine), missing)
+        assert_frame_equal(ir.missing_evidence(plans, qrels.lazy(), 3, stages=True).collect(engine=engine), missing)
     of_pandas = ir.stages({stage: frame.to_pandas() for stage, frame in frames.items()}, qrels.to_pandas(), k=3)
     assert_frame_equal(pl.from_pandas(of_pandas), eager)
     dated = {stage: frame.with_columns(day=pl.lit("d1")) for stage, frame in frames.items()}
@@ -109,7 +109,24 @@ def test_a_stage_that_lacks_a_query_has_lost_all_of_it_and_says_so():
     assert found.filter(query_id="q").rows() == [("q", "a", 3, 3, 0), ("q", "b", 0, 0, 3)]
 
 
+def test_the_last_stage_is_of_the_document_that_is_named_and_rows_go_in_the_order_of_stages():
+    groups = pl.DataFrame({"query_id": ["q"] * 2, "doc_id": ["a", "z"], "subtopic": ["s"] * 2, "relevance": [2, 1]})
+    found = ir.missing_evidence({"z": {"q": ["x"]}, "y": {"q": ["x", "z"]}, "a": {"q": ["x"]}}, groups, 1, stages=True)
+    assert found.drop("query_id", "subtopic").rows() == [
+        ("z", "a", None, None), ("y", "z", 2, "y"), ("a", "z", None, "y")
+    ]  # fmt: skip
+
+
 REFUSED = {
+    "a key called as a result": (
+        lambda: ir.stages(PIPELINE, QRELS, by="stage"), "by names 'stage', a column of the result. Rename it"
+    ),
+    "another key called as a result": (
+        lambda: ir.missing_evidence(PIPELINE, QRELS, by="rank"), "by names 'rank', a column of the result."
+    ),
+    "stages of one run": (
+        lambda: ir.missing_evidence(FOUND, QRELS, stages=True), "run must be a dict of two runs or more in the order"
+    ),
     "one run": (lambda: ir.stages({"a": FOUND}, QRELS), "run must be a dict of two runs or more in the order"),
     "a frame": (lambda: ir.stages(pl.DataFrame({"run": ["a"]}), QRELS), "run must be a dict of two runs or more"),
     "queries": (lambda: ir.stages(FOUND, QRELS), "run must be a dict of two runs or more"),
