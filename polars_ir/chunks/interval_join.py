@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import polars as pl
 
-#: The number of a bin, and two hashes of a source: 128 bits stand for it at half the cost of comparing texts.
-BIN, SOURCE, AGAIN = "polars_ir: bin", "polars_ir: source", "polars_ir: source again"
+#: The number of a bin, and two hashes: of source and bin, the one key of the join, and of the source again. Their 128
+#: bits stand for the source at half the cost of comparing texts.
+BIN, KEY, AGAIN = "polars_ir: bin", "polars_ir: key", "polars_ir: source again"
 
 #: The width of a bin, in mean lengths: fewer bins to make, and few more pairs to compare.
 WIDTH = 2
@@ -19,26 +20,29 @@ def overlapping(one: pl.LazyFrame, other: pl.LazyFrame, length: float) -> pl.Laz
     """The pairs of spans of two tables that overlap in a source: `start` and `end` are those of what both share.
 
     Both have `source`, `start` and `end`, of a mean `length`. Spans of the first are in `start_left`, `end_left`, of
-    the other in `start_right`, `end_right`.
+    the other in `start_right`, `end_right`. The other is held in memory, and the first is not.
     """
     bins = max(1, round(WIDTH * length))
     left = one.rename({"start": "start_left", "end": "end_left"})
     right = other.rename({"start": "start_right", "end": "end_right"})
-    pairs = _binned(left, "left", bins).join(_binned(right, "right", bins).drop("source"), on=[SOURCE, BIN])
+    small = _binned(right, "right", bins).drop("source", BIN)
+    # Left to itself, Polars takes the larger side at times, at twice the cost.
+    pairs = _binned(left, "left", bins).join(small, on=KEY, build_side="force_right")
     start = pl.max_horizontal("start_left", "start_right")
     end = pl.min_horizontal("end_left", "end_right")
     # A pair that meets in several bins counts in that of its start.
     once = (start < end) & (start // bins == pl.col(BIN)) & (pl.col(AGAIN) == pl.col(f"{AGAIN}_right"))
     found = pairs.filter(once).with_columns(start=start, end=end)
-    return found.drop(BIN, SOURCE, AGAIN, f"{AGAIN}_right")
+    return found.drop(BIN, KEY, AGAIN, f"{AGAIN}_right")
 
 
 def _binned(spans: pl.LazyFrame, side: str, bins: int) -> pl.LazyFrame:
     """A row for each bin that a span meets."""
     start, end = pl.col(f"start_{side}"), pl.col(f"end_{side}")
-    hashes = {name: pl.col("source").hash(seed) for seed, name in enumerate((SOURCE, AGAIN))}
+    hashes = {name: pl.col("source").hash(seed) for seed, name in enumerate((KEY, AGAIN))}
     met = pl.int_ranges(start // bins, (end - 1) // bins + 1)
-    return spans.with_columns(met.alias(BIN), **hashes).explode(BIN)
+    rows = spans.with_columns(met.alias(BIN), **hashes).explode(BIN)
+    return rows.with_columns(pl.col(KEY) ^ pl.col(BIN).cast(pl.UInt64))
 
 
 def covered_length(pairs: pl.DataFrame, by: str, lengths: pl.Series) -> pl.DataFrame:

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.chunks.interval_join import covered_length, overlapping
-from polars_ir.chunks.tables import LENGTH, Spans, check_sources, chunk_table, gold_table, same_sources
+from polars_ir.chunks.tables import LENGTH, Spans, check_sources, chunk_table, gold_table, own_text, same_sources
 from polars_ir.errors import SHOWN, Code, DataError, Fix, OptionError, Setting, warn
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import FrameT, Table
@@ -16,8 +16,8 @@ from polars_ir.language.options import check, not_negative, public, truth
 #: The columns of a gold span.
 SPAN = ["query_id", "source", "start", "end"]
 
-#: The numbers of gold spans, and of needs (spans, or alternatives with one subtopic); the id of a chunk, or its hash.
-GOLD, NEED, CHUNK = "polars_ir: gold", "polars_ir: need", "polars_ir: chunk"
+#: The numbers of gold spans, and of needs (spans, or alternatives with one subtopic).
+GOLD, NEED = "polars_ir: gold", "polars_ir: need"
 
 #: Lowest integer id of a chunk, below which gold spans have their numbers.
 LOWEST = -(2**63) + 2**32
@@ -101,24 +101,16 @@ def qrels_from_spans(chunks: Any, gold: Table[FrameT], *, min_overlap: float = 0
 
 def _pairs(spans: pl.DataFrame, chunks: Spans, gold: Spans) -> pl.DataFrame:
     """The gold spans and chunks that overlap, with the place that both share."""
-    # Ids of chunks are looked up afterwards where hashes stand for them: most chunks meet no gold.
-    own = pl.col("doc_id").hash() if chunks.hashed else pl.col("doc_id")
-    places = chunks.rows.select("source", "start", "end", own.alias(CHUNK))
+    places = chunks.rows.select("source", "start", "end", "doc_id")
     length = max(chunks.length, gold.length)
     met = overlapping(places, spans.lazy().select("source", "start", "end", GOLD), length)
-    pairs = met.select(GOLD, CHUNK, "start", "end").collect(engine="streaming")
-    if not chunks.hashed:
-        return pairs.rename({CHUNK: "doc_id"})
-    ids = chunks.rows.select("doc_id", own.alias(CHUNK)).join(pairs.lazy().select(CHUNK).unique(), on=CHUNK, how="semi")
-    # Made anew, since views of the texts that were read would keep all of them in memory.
-    ids = ids.with_columns(pl.concat_str("doc_id", pl.lit("")))
-    return pairs.join(ids.collect(engine="streaming"), on=CHUNK).drop(CHUNK)
+    return met.select(GOLD, own_text("doc_id", chunks.dtypes), "start", "end").collect(engine="streaming")
 
 
 def _numbered(gold: Spans) -> pl.DataFrame:
     """The spans in memory, by query and place, with the numbers of each, of its need and its subtopic."""
     own = [role for role in ("subtopic", "relevance") if role in gold.names]
-    spans = gold.rows.select(*SPAN, *own).sort(*SPAN, *own).collect(engine="streaming")
+    spans = gold.rows.select(*SPAN, *own).collect(engine="streaming").sort(*SPAN, *own)
     # A span may be of several subtopics.
     keys = [*SPAN, *(["subtopic"] if "subtopic" in own else [])]
     same = pl.all_horizontal(pl.col(name) == pl.col(name).shift() for name in keys)

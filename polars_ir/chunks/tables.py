@@ -47,8 +47,7 @@ UNITS = {
 class Spans(NamedTuple):
     """A table of spans, checked: its plan, with columns under canonical names, and the user's names for these.
 
-    `length` is the mean length of a span, `least` the lowest of integer ids of chunks, and `hashed` true of texts as
-    such ids whose hashes are all different.
+    `length` is the mean length of a span, `least` the lowest of integer ids of chunks.
     """
 
     about: str
@@ -57,7 +56,6 @@ class Spans(NamedTuple):
     dtypes: pl.Schema
     length: float = 1
     least: int = -1
-    hashed: bool = False
 
 
 def chunk_table(about: str, value: object) -> Spans:
@@ -173,11 +171,9 @@ def _checked(table: Spans, key: str) -> Spans:
         return table
     # Sorting hashes takes half the time of counting distinct ones.
     ordered = found[key].sort()
-    if repeated := bool((ordered == ordered.shift()).any()):
+    if (ordered == ordered.shift()).any():
         _check_once(table)
-    if dtypes[key].is_integer():
-        return table._replace(least=min(-1, *ordered.head(1)))
-    return table._replace(hashed=not repeated)
+    return table._replace(least=min(-1, *ordered.head(1))) if dtypes[key].is_integer() else table
 
 
 def _kept(about: str, column: str) -> Fix:
@@ -233,6 +229,11 @@ def _check_once(table: Spans) -> None:
         fix = Fix("If they number the chunks of each source, make ids of both, as the run must have them, too", made)
     named = {role: name for role, name in table.names.items() if role in wrong.columns}
     raise DataError.rows(table.about, f"whose {own!r} is of several chunks", fix, wrong.height, wrong.rename(named))
+
+
+def own_text(name: str, dtypes: pl.Schema) -> pl.Expr:
+    """A column in memory of its own: views of texts that were read would keep all of them in memory."""
+    return pl.concat_str(name, pl.lit("")) if dtypes[name] == pl.String else pl.col(name)
 
 
 def same_sources(one: Spans, other: Spans) -> None:
