@@ -69,7 +69,10 @@ def aligned(chunks: pl.DataFrame, old: Spans, new: Spans) -> pl.DataFrame:
     lacking = [table.about for table in (old, new) if "text" not in table.names]
     if lacking or chunks.is_empty():
         if len(lacking) == 1:
-            warn(f"{lacking[0]} has no text, so offsets are taken to be into the same text.")
+            warn(
+                f"{lacking[0]} has no text, so sources whose text changed are not seen, and offsets are taken to be into "
+                "the same text."
+            )
         return same
     sources = chunks.lazy().select("source").unique()
     texts = _texts(old, sources).join(_texts(new, sources), on="source", suffix="_new")

@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_ir.chunks.aligned_texts import aligned
 from polars_ir.chunks.interval_join import covered_length, overlapping
-from polars_ir.chunks.tables import LENGTH, Spans, check_sources, chunk_table, same_sources
+from polars_ir.chunks.tables import LENGTH, Spans, check_sources, chunk_table, own_text, same_sources
 from polars_ir.errors import SHOWN, Code, DataError, DtypeError, Fix, OptionError, warn
 from polars_ir.frames.judgments import judgment_table
 from polars_ir.frames.kinds import give_back
@@ -58,7 +58,8 @@ def relabel(qrels: Table[FrameT], old_chunks: Any, new_chunks: Any, *, min_overl
     Warns
     -----
     IRWarning
-        For labels that need a person, sources without new chunks, and the share of changed text that was not aligned.
+        For labels that need a person, sources without new chunks, the share of changed text that was not aligned, and
+        a `text` on one side alone, where changes are not seen.
 
     Raises
     ------
@@ -90,16 +91,22 @@ def relabel(qrels: Table[FrameT], old_chunks: Any, new_chunks: Any, *, min_overl
     old, new = chunk_table("old_chunks", old_chunks), chunk_table("new_chunks", new_chunks)
     same_sources(old, new)
     of_labels = _chunks_of(labels, old, table.names["doc_id"])
-    n_sources = of_labels["source"].n_unique()
-    if n_sources:
-        check_sources(of_labels["source"], n_sources, new, "old_chunks")
+    labels = labels.join(of_labels.select("doc_id", OLD), on="doc_id", maintain_order="left")
     pieces = aligned(of_labels, old, new)
     taken = _taken(of_labels, pieces, new, min_overlap)
-    rows = labels.join(of_labels.select("doc_id", OLD), on="doc_id").join(taken, on=OLD)
-    moved = rows.group_by(*keys, pl.col("new").alias("doc_id")).agg(pl.col("relevance").max())
+    without = of_labels.filter(~pl.col(OLD).is_in(taken[OLD].unique().implode()))
+    if without.height:
+        check_sources(without["source"], of_labels["source"].n_unique(), new, "old_chunks")
+    pairs = labels.join(taken.unique([OLD, "new"]), on=OLD)
+    moved = pairs.group_by(*keys, pl.col("new").alias("doc_id")).agg(pl.col("relevance").max())
     nothing = judged.filter(pl.col("doc_id").is_null()).with_columns(pl.col("doc_id").cast(new.dtypes["doc_id"]))
     made = pl.concat([moved.select(judged.columns), nothing]).sort(*keys, "doc_id")
-    changes = _changes(labels, of_labels, pieces, rows, keys)
+    lengths = of_labels.select(LENGTH).to_series()
+    shares = of_labels.select(OLD, length=lengths)
+    found = pieces.group_by(OLD).agg(pl.col("compared").all(), aligned=LENGTH.sum())
+    for of_chunk in (covered_length(taken, OLD, lengths), found):
+        shares = shares.join(of_chunk, on=OLD, how="left")
+    changes = _changes(labels, shares, pairs, keys)
     _warn_of_people(changes)
     return Relabelled(*(give_back(each.rename(table.source_names), qrels) for each in (made, changes)))
 
@@ -113,8 +120,12 @@ def _chunks_of(labels: pl.DataFrame, old: Spans, own: str) -> pl.DataFrame:
         fix = Fix("Cast one", Code.casting(where, column, pl.String))
         raise DtypeError(f"{says}{old.names['doc_id']!r} is {dtypes[1]}.", fix=fix)
     ids = labels.select("doc_id").unique()
-    there = old.rows.select("doc_id", "source", "start", "end").join(ids.lazy(), on="doc_id", how="semi")
-    chunks = there.sort("source", "start", "end", "doc_id").collect(engine="streaming").with_row_index(OLD)
+    # Left to itself, Polars may hold the larger side in memory.
+    there = old.rows.select("doc_id", "source", "start", "end").join(
+        ids.lazy(), on="doc_id", how="semi", build_side="force_right"
+    )
+    chunks = there.with_columns(own_text(name, old.dtypes) for name in ("doc_id", "source"))
+    chunks = chunks.collect(engine="streaming").sort("source", "start", "end", "doc_id").with_row_index(OLD)
     if chunks.height < ids.height:
         lost = labels.join(chunks, on="doc_id", how="anti").drop(LABEL)
         name = old.names["doc_id"]
@@ -130,12 +141,11 @@ def _chunks_of(labels: pl.DataFrame, old: Spans, own: str) -> pl.DataFrame:
 def _taken(chunks: pl.DataFrame, pieces: pl.DataFrame, new: Spans, min_overlap: float) -> pl.DataFrame:
     """The pairs of old chunks and new ones that take their grades, with the places in the old one that both share."""
     length = max(new.length, pieces.select(LENGTH.mean()).item() or 1)
-    met = overlapping(new.rows.select("source", "start", "end", new="doc_id"), pieces.lazy(), length)
+    met = overlapping(new.rows.select("source", "start", "end", "doc_id"), pieces.lazy(), length)
     # Places in the old text, from the start of its chunk.
     first = pl.col("start") - pl.col("start_right") + pl.col("place")
-    places = met.select(
-        OLD, "new", start=first, end=first + LENGTH, n=pl.col("end_left") - pl.col("start_left"), begin="start_left"
-    )
+    own, n = own_text("doc_id", new.dtypes).alias("new"), pl.col("end_left") - pl.col("start_left")
+    places = met.select(OLD, own, start=first, end=first + LENGTH, n=n)
     pairs = places.collect(engine="streaming").join(chunks.select(OLD, length=LENGTH), on=OLD)
     shared = pairs.with_columns(shared=LENGTH.sum().over(OLD, "new"))
     shorter = pl.min_horizontal("n", "length")
@@ -145,28 +155,18 @@ def _taken(chunks: pl.DataFrame, pieces: pl.DataFrame, new: Spans, min_overlap: 
     )
 
 
-def _changes(
-    labels: pl.DataFrame, chunks: pl.DataFrame, pieces: pl.DataFrame, rows: pl.DataFrame, keys: list[str]
-) -> pl.DataFrame:
+def _changes(labels: pl.DataFrame, shares: pl.DataFrame, pairs: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     """A row for each label: what became of it."""
-    lengths = chunks.select(LENGTH).to_series()
-    covered = covered_length(rows.unique([OLD, "new", "start"]).select(OLD, "start", "end"), OLD, lengths)
-    pairs = rows.unique([LABEL, "new"])
-    several = pairs.group_by(*keys, "new").agg(n_labels=pl.len())
-    of_label = (
-        pairs.join(several, on=[*keys, "new"])
-        .group_by(LABEL)
-        .agg(
-            pl.col("new").sort(),
-            n=pl.len(),
-            same=pl.col("same").any(),
-            whole=pl.col("whole").any(),
-            merged=(pl.col("n_labels") > 1).any(),
-        )
+    # Sorted once, which sorting the chunks of each label would do at thrice the cost.
+    ordered = pairs.with_columns(n_labels=pl.len().over(*keys, "new")).sort(LABEL, "new")
+    of_label = ordered.group_by(LABEL, maintain_order=True).agg(
+        pl.col("new"),
+        n=pl.len(),
+        same=pl.col("same").any(),
+        whole=pl.col("whole").any(),
+        merged=(pl.col("n_labels") > 1).any(),
     )
-    found = pieces.group_by(OLD).agg(pl.col("compared").all(), aligned=LENGTH.sum())
-    made = labels.join(chunks.select("doc_id", OLD, length=LENGTH), on="doc_id").join(of_label, on=LABEL, how="left")
-    made = made.join(covered, on=OLD, how="left").join(found, on=OLD, how="left").sort(LABEL)
+    made = labels.join(of_label, on=LABEL, how="left").join(shares, on=OLD, how="left").sort(LABEL)
     change = (
         pl.when(pl.col("n").is_null())
         .then(pl.lit("gone"))
@@ -178,11 +178,11 @@ def _changes(
         .then(pl.lit("merged"))
         .otherwise(pl.lit("moved"))
     )
-    shares = (pl.col("covered", "aligned").fill_null(0) / pl.col("length")).clip(0, 1)
+    parts = (pl.col("covered", "aligned").fill_null(0) / pl.col("length")).clip(0, 1)
     aligned = pl.when(pl.col("compared").fill_null(value=True)).then("aligned").alias("aligned")
     lost = pl.col("n").is_null() | ((pl.col("relevance") > 0) & ~pl.col("whole").fill_null(False))
     nothing = pl.col("new").fill_null(pl.lit([], made.schema["new"]))
-    return made.select(*keys, "doc_id", "relevance", nothing, shares, change=change, review=lost, compared="compared").select(
+    return made.select(*keys, "doc_id", "relevance", "compared", nothing, parts, change=change, review=lost).select(
         *keys, "doc_id", "relevance", "change", "new", "covered", aligned, "review"
     )
 

@@ -149,9 +149,17 @@ def test_labels_follow_a_text_that_changed():
         ("gone", [], 0.0),
         ("kept", ["n4"], 1.0),
     ]
-    # Without the texts, places are those of another text.
-    wrong = quietly(ir.relabel, {"q": {"o0": 1}}, old.drop("text"), new)
-    assert wrong.qrels["doc_id"].to_list() == ["n0"]
+
+
+def test_a_text_on_one_side_alone_is_told_since_places_may_be_those_of_another_text():
+    old, new = chunked(OLD, 12, 33, 53, name="o"), chunked(NEW, 17, 29, 50, 66)
+    for tables, about in [((old.drop("text"), new), "old_chunks"), ((old, new.drop("text")), "new_chunks")]:
+        with pytest.warns(ir.IRWarning, match=f"{about} has no text, so sources whose text changed are not seen"):
+            moved = ir.relabel({"q": {"o0": 0}}, *tables)
+        assert moved.qrels["doc_id"].to_list() == ["n0"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ir.relabel({"q": {"o0": 0}}, old.drop("text"), new.drop("text"))
 
 
 def test_what_is_between_chunks_is_no_change():
@@ -274,6 +282,7 @@ def test_what_cannot_be_moved_is_refused(qrels, old, new, problem):
         ir.relabel(qrels, old, new, min_overlap=0)
 
 
+@pytest.mark.whole("files read by three commands")
 def test_the_shell_moves_the_labels_of_files(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "old.qrels").write_text("q 0 1 1\nq 0 2 2\n", "utf-8")
