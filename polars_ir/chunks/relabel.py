@@ -124,8 +124,8 @@ def _chunks_of(labels: pl.DataFrame, old: Spans, own: str) -> pl.DataFrame:
     there = old.rows.select("doc_id", "source", "start", "end").join(
         ids.lazy(), on="doc_id", how="semi", build_side="force_right"
     )
-    chunks = there.with_columns(own_text(name, old.dtypes) for name in ("doc_id", "source"))
-    chunks = chunks.collect(engine="streaming").sort("source", "start", "end", "doc_id").with_row_index(OLD)
+    owned = there.with_columns(own_text(name, old.dtypes) for name in ("doc_id", "source"))
+    chunks = owned.collect(engine="streaming").sort("source", "start", "end", "doc_id").with_row_index(OLD)
     if chunks.height < ids.height:
         lost = labels.join(chunks, on="doc_id", how="anti").drop(LABEL)
         name = old.names["doc_id"]
