@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, FileError, Fix, called, fold, option
+from polars_ir.errors import Code, ColumnError, FileError, Fix, called, fold, option, warn
 from polars_ir.files.finding.file import MAX_RATIO, File, check_size, is_remote, most_bytes
 from polars_ir.files.finding.folders import Folders, folders_of
 from polars_ir.files.finding.sources import (
@@ -70,6 +70,7 @@ def read_rows(files: list[File], role: Role, reader: Rows, words: Words | None, 
             raise FileError.empty(files[0])
         if role == "qrels" and not said:
             _check_judgments(parts, reader)
+        _warn_of_format(parts, reader)
         several = OTHER_TAG in frame.columns and frame.drop_in_place(OTHER_TAG).any()
         for part, already in zip(parts, quick, strict=True):
             if part.dialect is None and already is None:
@@ -91,6 +92,7 @@ def scan_rows(files: list[File], role: Role, reader: Rows, words: Words | None, 
         if failure is None:
             if role == "qrels" and not said:
                 _check_judgments(parts, reader)
+            _warn_of_format(parts, reader)
             for part, head in zip(parts, heads, strict=True):
                 if part.dialect is None:
                     part.warn_of_comments(FIRST_LINES)
@@ -116,6 +118,13 @@ def _check_judgments(parts: Sequence[Checked], reader: Rows) -> None:
             )
             fix = Fix(f"{words} {option('format', 'trec')}", code)
             raise FileError.of_file(part.path, f"by its first lines this is a table of numbers: {doubt}.", fix=fix)
+
+
+def _warn_of_format(parts: Sequence[Checked], reader: Rows) -> None:
+    """Warn of files whose first lines are probably of another format."""
+    for part in parts if reader.suspicion else ():
+        if reader.suspicion and (reason := reader.suspicion(part.first_lines())):
+            warn(f"{called(part.path)}: {reason}")
 
 
 def _first_failure(parts: Sequence[Checked]) -> FileError | None:

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, fold, option, quoted
+from polars_ir.errors import (
+    Code,
+    ColumnError,
+    DataError,
+    DtypeError,
+    Fix,
+    InputTypeError,
+    MeasureError,
+    fold,
+    option,
+    quoted,
+)
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.kinds import to_polars
+from polars_ir.frames.kinds import has_column, to_polars
 from polars_ir.frames.roles import ROLE_OF, could_be, find
 from polars_ir.frames.table import qrels_table
-from polars_ir.language.kinds import Kind, kind_shown
+from polars_ir.language.kinds import PROBABILITY, STRATUM, Kind, kind_shown
 
 
 def preference_table(judgments: object, *, check: bool = True, by: Sequence[str] = ()) -> CanonicalFrame:
@@ -93,3 +104,16 @@ def judgment_table(judgments: object, *, check: bool = True, by: Sequence[str] =
     shows = len(named) == 1 or (not named and find("qrels", "subtopic", schema) in could)
     kind = kind_shown([*schema, "subtopic"] if shows else schema.names())
     return kind, TABLES[kind.name](judgments if isinstance(judgments, pl.LazyFrame) else frame, check=check, by=by)
+
+
+def check_whole(judgments: object, read: Collection[str] = (), *, about: str = "qrels") -> None:
+    """An error for judgments that are a sample, where they are taken for all; `read` are columns that a measure names."""
+    if has_column(judgments, PROBABILITY):
+        says = f"are a sample, as {PROBABILITY!r} says, of which `evaluate` alone gives estimates."
+        fix = Fix("To take it for the whole pool", Code.dropping(about, [PROBABILITY]))
+        raise ColumnError(says, about=about, fix=fix)
+    if STRATUM in read:
+        raise MeasureError(
+            f"a measure that reads the {STRATUM!r} of the pool, such as xinfAP, is one of `evaluate` and `explain` alone; "
+            "here take one of the whole pool, such as AP."
+        )

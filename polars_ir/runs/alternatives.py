@@ -19,6 +19,7 @@ from polars_ir.engine.ranking import reordered
 from polars_ir.engine.relation import judged_relation
 from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems
 from polars_ir.errors import MeasureError, OptionError
+from polars_ir.frames.judgments import check_whole
 from polars_ir.frames.kinds import holds_systems, to_polars
 from polars_ir.frames.systems import named_by_text
 from polars_ir.language.kinds import kind_of
@@ -94,6 +95,7 @@ def relation_of(
     by: Sequence[str] = (),
 ) -> tuple[RunAndQrels, pl.LazyFrame]:
     """The relation with all documents, judged or not, and whether the measure reads them all (`MEASURED`)."""
+    check_whole(run if qrels is None else qrels, about="run" if qrels is None else "qrels")
     needs = needs_of([measure], ties=ties, judged_only=judged_only, unjudged=True, by=by)._replace(whole=True)
     pair, relation = judged_relation(run, qrels, [measure], needs)
     relation = of_systems(relation, pair)

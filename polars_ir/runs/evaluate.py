@@ -226,7 +226,7 @@ def _planned(
     if not pair.run.eager:
         result = _perhaps_in_portions(result, run, pair, measures, needs, options)
     if marks and not (marked or pair.run.eager):
-        result = with_warnings(result, pair, marks, missing=options["missing"])
+        result = with_warnings(result, pair, marks, measured, missing=options["missing"])
     return result, pair, measured
 
 

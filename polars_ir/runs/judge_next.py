@@ -15,6 +15,7 @@ from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.engine.relation import collect_checked
 from polars_ir.engine.run_and_qrels import RunAndQrels, systems_of
 from polars_ir.errors import OptionError, check_systems, option
+from polars_ir.frames.judgments import check_whole
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import Measures, ResolvedMeasure
 from polars_ir.language.options import check, count, or_none, public
@@ -88,6 +89,7 @@ def judge_next(
     [('q', 'd3', 1, 1, 0.5, 'b', 'a'), ('q', 'd2', 1, 2, 0.5, 'a', 'b')]
     """
     measured = alternatives.one_measure(measure, "judge_next", qrels, of_parts=False)
+    check_whole(qrels, measured.expression.meta.root_names())
     depth = check("depth", depth, or_none(count()))
     n = check("n", n, or_none(count()))
     frames = alternatives.in_memory(alternatives.frames_of(runs))

@@ -8,6 +8,7 @@ from typing import Any, Generic, NamedTuple
 import polars as pl
 
 from polars_ir.errors import OptionError
+from polars_ir.frames.judgments import check_whole
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.rules import checked, infinite_score
 from polars_ir.frames.table import qrels_table, same_types
@@ -93,6 +94,7 @@ def rerank_gain(
     """
     depth, k = check("depth", depth, count()), check("k", k, count())
     measured_by = resolve_one(measure, "rerank_gain")
+    check_whole(qrels, measured_by.expression.meta.root_names())
     table, judgments = same_types(checked_run(run), qrels_table(qrels))
     if "run" in table.dtypes:
         raise OptionError(f"must be of one system; it has a column {table.names['run']!r}.", about="run")

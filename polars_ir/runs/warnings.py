@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import polars as pl
@@ -26,6 +26,7 @@ from polars_ir.frames.nested import HIT_SCORE, SORTED
 from polars_ir.frames.roles import find, no_ids
 from polars_ir.frames.rules import numbered, rows_without_id
 from polars_ir.language.catalog import CATALOG, MeasureCall
+from polars_ir.language.kinds import PROBABILITY, STRATUM
 from polars_ir.language.measures.cumulated_gain import HIGHEST_EXPONENT
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.runs.pooled import pooled, warn_of_pooled
@@ -44,6 +45,9 @@ HIGH = 10
 
 #: A column that is true once the warnings of a plan are issued.
 WARNED = "polars_ir: warned"
+
+#: Measures that do not take the documents of a pool that were not judged for ones that are not relevant.
+NOT_OF_WHOLE = frozenset({"xinfAP", "infNDCG", "infAP", "bpref", "GMbpref"})
 
 #: A system, by the values of its keys.
 System = tuple[Any, ...]
@@ -104,26 +108,37 @@ def _warn_of_no_numbers(result: pl.DataFrame, values: pl.Series, pair: RunAndQre
 
 @dataclass(frozen=True)
 class Warner:
-    """The function in a plan that issues the warnings by the flags of its rows."""
+    """The function in a plan that issues the warnings by the flags of its rows, and for measures `of_whole` pools."""
 
     pair: RunAndQrels
     missing: str
+    of_whole: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, marked: Sequence[pl.Series]) -> pl.Series:
         """True, after the warnings by the keys and flags of a result."""
+        if self.pair.qrels and self.of_whole:
+            _warn_of_strata(self.pair.qrels, self.of_whole)
         _warn_of_marks(pl.DataFrame(marked), self.pair, missing=self.missing)
         return pl.Series([True])
 
 
-def with_warnings(result: pl.LazyFrame, pair: RunAndQrels, marks: Iterable[str], *, missing: str) -> pl.LazyFrame:
+def with_warnings(
+    result: pl.LazyFrame,
+    pair: RunAndQrels,
+    marks: Iterable[str],
+    measures: Sequence[ResolvedMeasure],
+    *,
+    missing: str,
+) -> pl.LazyFrame:
     """The result of a plan without its flags, and with measures that depend on the warnings."""
     own = pair.run.source_names
     read = [*(own.get(key, key) for key in pair.run.keys), *marks]
-    warner = Warner(replace(pair, prepared=None), missing)  # What is kept must not be pickled with a plan.
+    of_whole = _of_whole(pair.qrels, measures) if pair.qrels and not pair.qrels.eager else {}
+    warner = Warner(replace(pair, prepared=None), missing, of_whole)  # What is kept must not be pickled with a plan.
     # A method of an expression would wrap it in a function that cannot be imported, and so not be pickled.
     done = pl.map_batches(read, warner, return_dtype=pl.Boolean, returns_scalar=True)
-    measures = pl.when(WARNED).then(pl.exclude(*read, WARNED))
-    return result.with_columns(done.alias(WARNED)).with_columns(measures).drop(WARNED, *marks)
+    figures = pl.when(WARNED).then(pl.exclude(*read, WARNED))
+    return result.with_columns(done.alias(WARNED)).with_columns(figures).drop(WARNED, *marks)
 
 
 def warn_of_grades(
@@ -133,6 +148,8 @@ def warn_of_grades(
 
     By keys of judges, they are the grades of each.
     """
+    if of_whole := _of_whole(judgments, measures):
+        _warn_of_strata(judgments, of_whole)
     # Every judged document is relevant to a measure with `rel=0`.
     if not (called := [(m.name, m.call) for m in measures if m.call and m.call.arguments.get("rel", 0) != 0]):
         return
@@ -180,6 +197,39 @@ def _warn_of_extremes(
         words = "Name the lowest relevant grade, as in"
         fix = Fix(words, Code(repr(example)), without_code=f"{words} {example}")
         warn(f"to {quoted([name for name, _ in calls], NAMED)} {problem}.", fix=fix)
+
+
+def _of_whole(judgments: CanonicalFrame, measures: Sequence[ResolvedMeasure]) -> dict[str, str]:
+    """Measures that take judgments with strata for those of the whole pool, by their names in the result."""
+    if STRATUM not in judgments.dtypes or PROBABILITY in judgments.dtypes:
+        return {}
+    called = {m.name: m.call for m in measures if m.call and "relevance" in m.expression.meta.root_names()}
+    return {name: call.measure for name, call in called.items() if call.measure not in NOT_OF_WHOLE}
+
+
+def _warn_of_strata(judgments: CanonicalFrame, of_whole: Mapping[str, str]) -> None:
+    """Warn of measures of a whole pool where documents of its strata were not judged."""
+    not_judged = ((pl.col("relevance") < 0) & pl.col(STRATUM).is_not_null()).sum()
+    rows = judgments.select("relevance", STRATUM).select(not_judged)
+    if not (count := rows.collect(engine="in-memory" if judgments.eager else "streaming").item()):
+        return
+    from polars_ir.engine.samples import FORMS  # for judgments with strata alone
+
+    table, grade = judgments.about, judgments.names["relevance"]
+    keys = [judgments.names.get(key, key) for key in judgments.keys]
+    chance = Code(
+        f"{table}.with_columns({PROBABILITY}=(pl.col({grade!r}) >= 0).mean().over({[*keys, STRATUM]!r}))",
+        f"{table}.assign({PROBABILITY}={table}[{grade!r}].ge(0).groupby([{table}[key] for key in "
+        f"{[*keys, STRATUM]!r}]).transform('mean'))",
+    )
+    words = "Take xinfAP or infNDCG, which read the strata"
+    estimated = FORMS.keys() >= set(of_whole.values())
+    fix = Fix(f"{words}, or say how likely each document was judged", chance) if estimated else Fix(words)
+    warn(
+        f"to {quoted(list(of_whole), NAMED)} {count:,} of the documents in the strata of {table_name(table)} are not "
+        "relevant because they were not judged (grades below 0); those that were stand for them.",
+        fix=fix,
+    )
 
 
 def warn_of_known_grades(pair: RunAndQrels, measures: Sequence[ResolvedMeasure]) -> None:

@@ -17,6 +17,7 @@ import polars as pl
 from polars_ir.errors import MeasureError, OptionError, option
 from polars_ir.frames.roles import find, required
 from polars_ir.frames.table import labelled_table, qrels_table, run_table, same_types
+from polars_ir.language.kinds import PROBABILITY, STRATUM
 from polars_ir.language.names import Measures, ResolvedMeasure, resolve
 from polars_ir.language.options import check, count, each_once, public
 from polars_ir.runs.evaluate import columns_read
@@ -121,7 +122,9 @@ def evaluate(
     pair = RunAndQrels(run, qrels, _names(run, qrels, each_once(options["by"])))
     schema = arrow_schema(_empty_result(run, qrels, pair.names, measured, options))
     sent = tuple(map(_serialized, measured))
-    rows = rows_of(pair, columns_read(measured), bounds=options["bounds"], broadcast=broadcast)
+    # A run with grades of its own has the sample that they are, too.
+    read = columns_read(measured) | ({PROBABILITY, STRATUM} if qrels is None else set())
+    rows = rows_of(pair, read, bounds=options["bounds"], broadcast=broadcast)
     rows = rows.repartition(QUERY) if partitions is None else rows.repartition(partitions, QUERY)
     return in_tasks(rows, partial(evaluation, measures=sent, options=options, names=pair.names), schema)
 

@@ -247,6 +247,32 @@ CASES = {
             ir.evaluate(run, eval(code, {"qrels": qrels, "pl": pl}), "prefs_simp", by="assessor"), "prefs_simp"
         ),
     ),
+    "a sample that is explained": Case(
+        lambda run, qrels: ir.explain(run, qrels, "RR", "q2").height,
+        {
+            "run": POLARS(ranked()),
+            "qrels": POLARS(
+                {"query_id": ["q1", "q2"], "doc_id": ["a", "b"], "relevance": [1, 1], "inclusion_probability": [0.5, 1]},
+                strict=False,
+            ),
+        },
+        1,
+    ),
+    "strata of which a part was judged": Case(
+        lambda run, qrels: first(ir.evaluate(run, qrels, "P@2"), "P@2"),
+        {
+            "run": POLARS(ranked(doc_id=["a", "x", "b"])),
+            "qrels": POLARS(
+                {
+                    "query_id": ["q1"] * 3 + ["q2"],
+                    "doc_id": ["a", "x", "y", "b"],
+                    "stratum": [1, 2, 2, 1],
+                    "relevance": [0, 1, -1, 1],
+                }
+            ),
+        },
+        1.0,
+    ),
     "grades of judges that are scores": Case(
         lambda qrels: first(ir.agreement(qrels), "value"),
         {

@@ -434,6 +434,15 @@ def test_a_sample_by_strata_has_a_column_of_them(write: Write) -> None:
     assert frame.rows(named=True)[1] == {"query_id": "q1", "doc_id": "d2", "stratum": "1", "relevance": -1}
 
 
+def test_a_sample_by_strata_given_as_preferences_is_told(write: Write) -> None:
+    path = write("q1 0 d1 1 2\nq1 0 d2 1 -1\n")
+    for read in (read_qrels, scan_qrels):
+        with pytest.warns(ir.IRWarning, match="no group has two documents.*is read with format='sample_eval'"):
+            read(path, format="preferences")
+    # Documents that are numbers, in groups of two, are preferences.
+    read_qrels(write("q1 0 1 7 2\nq1 0 1 8 1\n", "preferences"), format="preferences")
+
+
 PRELS = "1 a 2 1 0.5\n1 b 0 0 0.3\n1 c 1 2 0.2\n1 d 0 1 NA\n1 e 1 1 -1\n1 f 1 1 1.5\n1 g -999 1 0.5\n"
 
 

@@ -254,3 +254,37 @@ def test_random_pools_have_the_figures_of_the_definition() -> None:
     found = ir.evaluate(rankings, qrels, ["xinfAP", "infNDCG"])
     for query, *values in found.rows():
         assert values == pytest.approx(_inferred(rankings[query], pools[query]), abs=1e-12)
+
+
+#: Judgments of strata whose probabilities are not said.
+STRATA = POOL.drop("inclusion_probability")
+
+
+@pytest.mark.parametrize("run_kind", [pl.DataFrame, pl.LazyFrame])
+@pytest.mark.parametrize("qrels_kind", [pl.DataFrame, pl.LazyFrame])
+def test_a_measure_of_the_whole_pool_is_told_of_strata_that_are_a_sample(run_kind, qrels_kind) -> None:
+    run = run_kind({"query_id": "d3+d5", "doc_id": RUN, "score": [5.0, 4, 3, 2, 1]})
+    qrels = qrels_kind(STRATA.filter(query_id="d3+d5").to_dict(as_series=False))
+    with pytest.warns(ir.IRWarning, match="'AP', 'RR'.*Take xinfAP or infNDCG, which read the strata.$"):
+        ir.evaluate(run, qrels, ["AP", "RR", "xinfAP"]).lazy().collect()
+    # Neither are measures that know of documents that were not judged, nor pools that were judged whole.
+    ir.evaluate(run, qrels, ["xinfAP", "infNDCG", "infAP", "bpref", "NumRet"]).lazy().collect()
+    ir.evaluate(run, qrels.filter(pl.col("relevance") >= 0), "AP").lazy().collect()
+
+
+def test_what_has_no_estimate_refuses_a_sample() -> None:
+    runs = {"a": RUNS, "b": {query: documents[::-1] for query, documents in RUNS.items()}}
+    calls = [
+        lambda qrels, measure: ir.explain(RUNS, qrels, measure, query_id="d3+d5"),
+        lambda qrels, measure: ir.judge_next(runs, qrels, measure),
+        lambda qrels, measure: ir.tune_fusion(runs, qrels, measure=measure, folds=2),
+        lambda qrels, measure: ir.rerank_gain(RUNS, runs["b"], qrels, measure),
+    ]
+    for call in calls:
+        with pytest.raises(ColumnError, match="are a sample, as 'inclusion_probability' says"):
+            call(POOL, "AP")
+    for call in calls[1:]:
+        with pytest.raises(MeasureError, match="'stratum' of the pool"):
+            call(STRATA, "xinfAP")
+    explained = calls[0](STRATA, "xinfAP")
+    assert explained["contribution"].sum() == pytest.approx(WORKED["d3", "d5"][6], abs=1e-6)

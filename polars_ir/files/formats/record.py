@@ -33,6 +33,8 @@ class Rows(NamedTuple):
     tag: int | None = None
     #: The reason why the first lines of a file without a given format are not judgments.
     doubt: Callable[[Checked], str | None] = lambda _: None
+    #: The reason why the first lines are probably of another format than was given.
+    suspicion: Callable[[Checked], str | None] | None = None
 
 
 class Typed(NamedTuple):

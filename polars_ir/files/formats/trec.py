@@ -10,6 +10,7 @@ grades in words. What a field is, see `lines`.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -285,6 +286,17 @@ def no_judgments(head: Checked) -> str | None:
     return None
 
 
+def no_preferences(head: Checked) -> str | None:
+    """The reason why the first lines are a sample by strata rather than preferences; None where they may be these."""
+    of_lines = head.rows.filter(KEEP).select("query_id", "judge", "group", "doc_id").collect()
+    strata = of_lines["doc_id"].cast(pl.String).cast(pl.Int64, strict=False)
+    groups = of_lines.select("query_id", "judge", "group")
+    if of_lines.height < 2 or strata.has_nulls() or groups.is_duplicated().any():
+        return None
+    says = "no group has two documents to prefer one of, and documents are numbers, as strata are"
+    return f"{says}. A sample ({_layout(_STRATA)}) is read with {option('format', 'sample_eval')}."
+
+
 def last_tag(file: File) -> str:
     """The tag in the last line, which trec_eval takes."""
     number, line = last_line(file)
@@ -318,12 +330,18 @@ def qrels_lines(table: CanonicalFrame, _tag: str, places: dict[str, int] = _QREL
     return [rows.select(line)]
 
 
-def _judged(name: str, holds: str, places: dict[str, int], example: str) -> Format:
+def _judged(
+    name: str,
+    holds: str,
+    places: dict[str, int],
+    example: str,
+    suspicion: Callable[[Checked], str | None] | None = None,
+) -> Format:
     """A format of judgments with more than TREC's four columns."""
     return Format(
         name,
         {"qrels": f"{holds}: {_layout(places)}"},
-        Rows({"qrels": partial(qrels, places=places)}),
+        Rows({"qrels": partial(qrels, places=places)}, suspicion=suspicion),
         Writer({"qrels": partial(qrels_lines, places=places)}, sink_fields),
         {"qrels": example},
         per=list(places)[1],
@@ -355,4 +373,6 @@ PRELS = Format(
     Writer({"qrels": partial(qrels_lines, places=_PRELS)}, sink_fields),
     {"qrels": "q1 d1 2 1 0.5\nq1 d2 0 1 0.25\n"},
 )
-PREFERENCES = _judged("preferences", "trec_eval's prefs", _PREFERENCES, "q1 ann 1 d1 2\nq1 ann 1 d2 1\n")
+PREFERENCES = _judged(
+    "preferences", "trec_eval's prefs", _PREFERENCES, "q1 ann 1 d1 2\nq1 ann 1 d2 1\n", suspicion=no_preferences
+)

@@ -22,6 +22,7 @@ from polars_ir.engine.needs import reads_only_relevant
 from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.errors import ColumnError, IRWarning, OptionError, quoted
 from polars_ir.frames.canonical_frame import CanonicalFrame
+from polars_ir.frames.judgments import check_whole
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.roles import required
 from polars_ir.frames.table import qrels_table, same_types
@@ -120,6 +121,7 @@ def candidates_of(
 ) -> Candidates:
     """The rows that all the fusions start from."""
     depth = check("depth", depth, or_none(count()))
+    check_whole(qrels)
     table, judgments = same_types(replace(table, systems=tuple(systems)), qrels_table(qrels))
     rows = ranked(table, lower_is_better=lower_is_better)
     rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)
@@ -197,6 +199,7 @@ def measured_subsets(
 
 def figures(rows: pl.DataFrame, candidates: Candidates, measure: ResolvedMeasure) -> pl.DataFrame:
     """The values of runs or fused lists, without the warnings of lists that have no judged document."""
+    check_whole(candidates.qrels, measure.expression.meta.root_names())
     with warnings.catch_warnings(action="ignore", category=IRWarning):
         values: pl.DataFrame = evaluate(rows, candidates.qrels, measure.expression)
     return values
