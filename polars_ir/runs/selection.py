@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from hashlib import sha256
+from itertools import filterfalse
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import Code, DtypeError, Fix, OptionError, fold, option, quoted, warn
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, OptionError, fold, nearest, option, quoted, table_name, warn
 from polars_ir.frames.kinds import Frame, to_polars
 from polars_ir.frames.roles import PARTS, ROLE_OF, TEXT, columns_of, find, required
 from polars_ir.frames.rules import Rule, checked
@@ -59,9 +60,9 @@ def _by_judge(run: Any, qrels: Any, by: Sequence[str]) -> tuple[Any, Any, list[s
     """The run repeated for each value of those keys that only the judgments have, which are then its own."""
     runs, judgments = frames_of(run), to_polars("qrels", qrels, column="relevance")
     frames = list(runs.values()) if isinstance(runs, dict) else [runs]
-    keys = keys_of_judgments(
-        by, {name for frame in frames for name in frame.collect_schema()}, judgments.collect_schema()
-    )
+    of_run = list(dict.fromkeys(name for frame in frames for name in frame.collect_schema()))
+    _check_keys(by, of_run, judgments.collect_schema())
+    keys = keys_of_judgments(by, of_run, judgments.collect_schema())
     if not keys:
         return run, qrels, []
     if isinstance(judgments, pl.LazyFrame) and any(isinstance(frame, pl.DataFrame) for frame in frames):
@@ -69,6 +70,21 @@ def _by_judge(run: Any, qrels: Any, by: Sequence[str]) -> tuple[Any, Any, list[s
         judgments = qrels = judgments.collect()
     values = judgments.select(keys).unique().drop_nulls().sort(keys)
     return _each(runs, lambda frame: _repeated(frame, values)), qrels, keys
+
+
+def _check_keys(by: Sequence[str], of_run: Sequence[str], schema: Mapping[str, pl.DataType]) -> None:
+    """Raise an error for a key that neither table has, or of a type by which no judges are distinguished."""
+    for name in filterfalse(of_run.__contains__, by):
+        if name not in schema:
+            says = f"has no column {name!r}, which {option('by')} says distinguishes rankings; it has {quoted(of_run)}, "
+            says += f"and {table_name('qrels')} have {quoted(schema)}."
+            raise ColumnError(says, about="run", near=nearest(name, [*of_run, *schema]))
+        dtype = schema[name]
+        if fold(name) not in PARTS | ROLE_OF.keys() and (dtype.is_float() or dtype == pl.Boolean or dtype.is_nested()):
+            fix = Fix("Give each row one" if dtype.is_nested() else "Cast it")
+            if not dtype.is_nested():
+                fix = fix._replace(code=Code.as_text("qrels", name))
+            raise DtypeError.of_column("qrels", name, "strings or integers, as it is one of judges", dtype, fix)
 
 
 def keys_of_judgments(by: Sequence[str], of_run: Collection[str], schema: Mapping[str, pl.DataType]) -> list[str]:

@@ -106,12 +106,19 @@ def test_functions_of_per_query_frames_know_the_judge_and_other_functions_of_run
     [
         (QRELS.with_columns(judge=pl.when(pl.col("judge") != "m1").then("judge")), "rows whose 'judge' is null"),
         (pl.concat([QRELS, QRELS.head(1)]), r"repeat the ids of another \(judge, query_id, doc_id\)"),
-        (QRELS.drop("judge"), "has no column 'judge', which by says"),
+        (QRELS.drop("judge"), "has no column 'judge', which by says.*, and the qrels have 'query_id', 'doc_id'"),
+        (QRELS.rename({"judge": "Judge"}), "and the qrels have 'Judge'.* Did you mean 'Judge'"),
+        (QRELS.with_columns(judge=1.5), "column 'judge' must be strings or integers, .*Cast it: qrels.with_columns"),
     ],
 )
 def test_judges_that_can_not_be_are_refused(qrels, message):
     with pytest.raises(ir.IRError, match=message):
         ir.evaluate(RUN, qrels, ["AP"], by="judge")
+
+
+def test_a_column_of_judges_is_named_once():
+    with pytest.raises(ir.IRError, match="name it in one of both: judges='judge' for the mean over judges, by='judge' for"):
+        ir.evaluate(RUN, QRELS, "AP", by="judge", judges="judge")
 
 
 def warned(run, qrels, measures, **options):
