@@ -84,20 +84,7 @@ def twins_of(documents: pl.DataFrame, similarity: float, *, near: bool) -> pl.Da
     `documents` are `doc_id` and `text`.
     """
     documents = documents.sort("doc_id")
-    keys, bands = [], []
-    for part in _slices(documents):
-        keys.append(
-            part.select("row", key=normalised(pl.col("text")).hash(), there=normalised(pl.col("text")).is_not_null())
-        )
-        if near:
-            bands.append(_bands(part, similarity))
-    known = (
-        pl.concat(keys).filter("there").drop("there")
-        if keys
-        else pl.DataFrame(schema={"row": pl.UInt32, "key": pl.UInt64})
-    )
-    first = _same(documents, known)
-    pairs = _near(documents, pl.concat(bands), first, similarity) if bands else _no_pairs()
+    first, pairs = _alike(documents, similarity, near=near)
     label = _components(pairs)
     texts = first.join(label, left_on="first", right_on="row", how="left")
     texts = texts.with_columns(group=pl.coalesce("label", "first"))
@@ -118,6 +105,36 @@ def twins_of(documents: pl.DataFrame, similarity: float, *, near: bool) -> pl.Da
         ids.gather(texts["twin"]).alias("twin_id"),
         "similarity",
     ).sort("group", "doc_id")
+
+
+def direct_twins(documents: pl.DataFrame, similarity: float, *, near: bool) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The text of each document, a number (`doc_id`, `text`), and the pairs of texts that are alike (`text`, `twin`).
+
+    A text is paired with itself, too; of pairs along a chain its ends are none.
+    """
+    documents = documents.sort("doc_id")
+    first, pairs = _alike(documents, similarity, near=near)
+    texts = first.select(documents["doc_id"].gather(first["row"]).alias("doc_id"), text="first")
+    itself = first.select(text="first", twin="first").unique()
+    return texts, pl.concat([itself, pairs.select(text="row", twin="twin"), pairs.select(text="twin", twin="row")])
+
+
+def _alike(documents: pl.DataFrame, similarity: float, *, near: bool) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Each row with a text and the first of the same text, and pairs of first rows whose texts are alike."""
+    keys, bands = [], []
+    for part in _slices(documents):
+        keys.append(
+            part.select("row", key=normalised(pl.col("text")).hash(), there=normalised(pl.col("text")).is_not_null())
+        )
+        if near:
+            bands.append(_bands(part, similarity))
+    known = (
+        pl.concat(keys).filter("there").drop("there")
+        if keys
+        else pl.DataFrame(schema={"row": pl.UInt32, "key": pl.UInt64})
+    )
+    first = _same(documents, known)
+    return first, _near(documents, pl.concat(bands), first, similarity) if bands else _no_pairs()
 
 
 def _no_pairs() -> pl.DataFrame:

@@ -105,8 +105,9 @@ def validate(
         of a run. It adds findings: judged pairs that it has, and lists that look sampled (`warning`); recommended pairs
         that it has, judged users and items that it lacks (`note`).
     documents
-        The texts of documents, as `twins` takes them. It adds a finding (`warning`): the queries with a relevant
-        document whose text stands under another id, too, that is not judged.
+        The texts of documents, as `twins` takes them. It adds findings (`warning`): queries with a relevant
+        document whose text stands under another id, too, that is not judged, or is judged by another grade; and
+        relevant documents that are not among these.
 
     Returns
     -------
@@ -179,7 +180,7 @@ def validate(
         (UNJUDGED, lambda: [_unjudged(sound_run.keys, relation)]),
         (RANKS, lambda: _rank_column(run, run_side)),
         (LEAKS, lambda: _findings(leaks(sound_run, qrels_ids, history), LEAKS)),
-        (TWINS, lambda: _findings([twins_of_gold(sound_qrels, documents)], TWINS)),
+        (TWINS, lambda: _findings(twins_of_gold(sound_qrels, documents), TWINS)),
     ]
     findings = [
         one

@@ -161,9 +161,26 @@ def test_gold_whose_twin_is_not_judged_is_counted_and_named():
         asked = asked.lazy() if isinstance(given, pl.LazyFrame) else asked
         found = validated(asked, given, texts).lazy().collect()
         assert found.select("finding", "severity", "count", "share", "examples").rows() == [
-            (FINDING, "warning", 2, 0.5, ["q1", "q4"])
+            (FINDING, "warning", 2, 0.5, ["q1 a b", "q4 c d"])
         ]
     assert validated({"q": ["a"]}, {"q": {"e": 1}}, texts).is_empty()
+
+
+def test_a_twin_of_a_twin_is_none_of_gold():
+    pytest.importorskip("rensa")
+    words = [f"w{i}" for i in range(60)]
+    chain = {id: " ".join(words[5 * n :] + [f"x{i}" for i in range(4 * n)]) for n, id in enumerate("abc")}
+    assert ir.twins(chain).height == 3
+    assert validated({"q": ["a"]}, {"q": {"a": 1, "b": 0}}, chain).is_empty()
+
+
+def test_texts_judged_differently_and_gold_without_a_text_are_found():
+    texts = {"a": "the same text", "b": "The same text!"}
+    found = ir.validate({"q": ["a"]}, {"q": {"a": 1, "b": 0, "z": 1}}, documents=texts)
+    found = found.filter(pl.col("finding").str.contains("judged differently|lack"))
+    assert found.select("count", "share", "examples").rows() == [(1, 1.0, ["q a b"]), (1, 0.5, ["z"])]
+    with pytest.warns(ir.IRWarning, match="documents has no document that is relevant in the qrels"):
+        ir.validate({"q": ["z"]}, {"q": {"z": 1}}, documents=texts)
 
 
 def validated(run, qrels, documents):
