@@ -58,7 +58,8 @@ def qrels_from_spans(chunks: Any, gold: Table[FrameT], *, min_overlap: float = 0
     Warns
     -----
     IRWarning
-        For spans that no chunk covers so far, sources without chunks, and spans of a query that overlap.
+        For spans that no chunk covers so far, sources without chunks, spans of a query that overlap, and gold whose
+        `text` is not that of the chunks at its offsets.
 
     Raises
     ------
@@ -87,6 +88,8 @@ def qrels_from_spans(chunks: Any, gold: Table[FrameT], *, min_overlap: float = 0
     same_sources(table, wanted)
     spans = _numbered(wanted)
     pairs = _pairs(spans, table, wanted)
+    if "text" in wanted.names and "text" in table.names:
+        _warn_of_other_texts(pairs, spans, table)
     met_nothing = spans.select("source", GOLD).filter(~pl.col(GOLD).is_in(pairs[GOLD].unique().implode()))
     if met_nothing.height:
         check_sources(met_nothing["source"], spans["source"].n_unique(), table, "gold")
@@ -109,7 +112,7 @@ def _pairs(spans: pl.DataFrame, chunks: Spans, gold: Spans) -> pl.DataFrame:
 
 def _numbered(gold: Spans) -> pl.DataFrame:
     """The spans in memory, by query and place, with the numbers of each, of its need and its subtopic."""
-    own = [role for role in ("subtopic", "relevance") if role in gold.names]
+    own = [role for role in ("subtopic", "relevance", "text") if role in gold.names]
     spans = gold.rows.select(*SPAN, *own).collect(engine="streaming").sort(*SPAN, *own)
     # A span may be of several subtopics.
     keys = [*SPAN, *(["subtopic"] if "subtopic" in own else [])]
@@ -130,6 +133,19 @@ def _number_in_query() -> pl.Expr:
     row = pl.int_range(pl.len(), dtype=pl.Int64)
     is_first = (pl.col("query_id") != pl.col("query_id").shift()).fill_null(True)
     return (row - pl.when(is_first).then(row).forward_fill() + 1).alias("subtopic")
+
+
+def _warn_of_other_texts(pairs: pl.DataFrame, spans: pl.DataFrame, chunks: Spans) -> None:
+    """Warn of spans whose text is not that of the chunks at their offsets, which then may count other units."""
+    met = pairs.lazy().join(spans.lazy().select(GOLD, "text", first="start"), on=GOLD)
+    met = met.join(chunks.rows.select("doc_id", there="text", begin="start"), on="doc_id")
+    said = pl.col("text").str.slice(pl.col("start") - pl.col("first"), LENGTH)
+    differs = said != pl.col("there").str.slice(pl.col("start") - pl.col("begin"), LENGTH)
+    other = met.filter(differs).select(GOLD).unique().sort(GOLD).collect(engine="streaming")[GOLD]
+    if len(other):
+        says = f"{len(other)} of {spans.height} spans of gold have another text than the chunks at their offsets"
+        fix = Fix("Offsets of bytes or of UTF-16 units are not those of characters, nor are those into a changed text")
+        warn(f"{says}; the first is {_place(spans.row(other[0], named=True))}.", fix=fix)
 
 
 def _warn_of_overlaps(spans: pl.DataFrame) -> None:

@@ -10,6 +10,7 @@ from polars_ir.chunks.aligned_texts import aligned
 from polars_ir.chunks.interval_join import covered_length, overlapping
 from polars_ir.chunks.tables import LENGTH, Spans, check_sources, chunk_table, own_text, same_sources
 from polars_ir.errors import SHOWN, Code, DataError, DtypeError, Fix, OptionError, warn
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.judgments import judgment_table
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import FrameT, Table
@@ -85,12 +86,13 @@ def relabel(qrels: Table[FrameT], old_chunks: Any, new_chunks: Any, *, min_overl
     keys = [*table.keys, *table.per]
     if not table.eager:
         table = table.with_frame(table.guarded().select(*keys, "doc_id", "relevance").collect(engine="streaming"))
+    _check_judges(table, keys)
     table.check_once(*keys, "doc_id")
     judged = table.select(*keys, "doc_id", "relevance").collect(engine="in-memory")
     labels = judged.drop_nulls("doc_id").sort(*keys, "doc_id").with_row_index(LABEL)
     old, new = chunk_table("old_chunks", old_chunks), chunk_table("new_chunks", new_chunks)
     same_sources(old, new)
-    of_labels = _chunks_of(labels, old, table.names["doc_id"])
+    of_labels = _chunks_of(labels, old, new, table.names["doc_id"])
     labels = labels.join(of_labels.select("doc_id", OLD), on="doc_id", maintain_order="left")
     pieces = aligned(of_labels, old, new)
     taken = _taken(of_labels, pieces, new, min_overlap)
@@ -111,7 +113,20 @@ def relabel(qrels: Table[FrameT], old_chunks: Any, new_chunks: Any, *, min_overl
     return Relabelled(*(give_back(each.rename(table.source_names), qrels) for each in (made, changes)))
 
 
-def _chunks_of(labels: pl.DataFrame, old: Spans, own: str) -> pl.DataFrame:
+def _check_judges(table: CanonicalFrame, keys: list[str]) -> None:
+    """Raise a `DataError` for judgments of several judges, which have several grades of a document."""
+    rows = table.all_columns()
+    columns = rows.collect_schema().names()
+    if "judge" in columns and table.eager:
+        several = rows.filter(pl.struct(*keys, "doc_id").is_duplicated()).select(*keys, "doc_id", "judge")
+        found = several.collect(engine="streaming")
+        if found["judge"].n_unique() > 1:
+            fix = Fix("Make one grade of them", Code("ir.merge_judgments(qrels, 'majority')"))
+            shown = found.sort(pl.all()).head(SHOWN)
+            raise DataError.rows("qrels", "of a document with several judges, by column 'judge'", fix, found.height, shown)
+
+
+def _chunks_of(labels: pl.DataFrame, old: Spans, new: Spans, own: str) -> pl.DataFrame:
     """The old chunks with a label, numbered; a `DataError` for labels without one."""
     dtypes = labels.schema["doc_id"], old.dtypes["doc_id"]
     if dtypes[0].is_integer() != dtypes[1].is_integer() and labels.height:
@@ -129,6 +144,11 @@ def _chunks_of(labels: pl.DataFrame, old: Spans, own: str) -> pl.DataFrame:
     if chunks.height < ids.height:
         lost = labels.join(chunks, on="doc_id", how="anti").drop(LABEL)
         name = old.names["doc_id"]
+        if lost.height == labels.height and new.dtypes["doc_id"] == labels.schema["doc_id"]:
+            known = new.rows.select("doc_id").collect(engine="streaming")["doc_id"]
+            if lost["doc_id"].is_in(known.implode()).all():
+                says = "of labels are those of new_chunks, and none is of old_chunks: the two tables are swapped."
+                raise DataError(f"ids {says}", about="qrels", fix=Fix("Give the chunks that were judged first"))
         code = Code(
             f"qrels.join(old_chunks, left_on={own!r}, right_on={name!r}, how='semi')",
             f"qrels[qrels[{own!r}].isin(old_chunks[{name!r}])]",

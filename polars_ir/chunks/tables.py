@@ -87,6 +87,7 @@ def _names(about: str, columns: list[str], key: str) -> dict[str, str]:
     """The columns of roles. Beside ids of chunks `doc_id` is the source, and so it is of gold, which has no chunks."""
     found = {role: [name for name in columns if fold(name) in map(fold, accepted)] for role, accepted in NAMES.items()}
     names = columns_of(about, columns, ("query_id", "doc_id", "subtopic", "relevance"))
+    given = dict(names)
     if key == "doc_id":
         names = {"doc_id": names["doc_id"]} if "doc_id" in names else {}
         chunk = found["chunk"] or ([name for name in columns if name == "id"] if not names else [])
@@ -99,6 +100,11 @@ def _names(about: str, columns: list[str], key: str) -> dict[str, str]:
         if found[role]:
             names[role] = _one(about, role, found[role])
     accepted = {"query_id": ROLES["query_id"].names, "doc_id": (*NAMES["chunk"], *ROLES["doc_id"].names), **NAMES}
+    own = [given["doc_id"]] if "doc_id" in given else []
+    is_other = found["chunk"] or (own and found["source"] not in ([], own)) if key == "query_id" else "query_id" in given
+    if key not in names and is_other:
+        kinds = ("chunks", "gold spans") if key == "doc_id" else ("gold spans", "chunks")
+        raise DataError(f"must be {kinds[0]}, and are {kinds[1]}, by their columns: {quoted(columns)}.", about=about)
     for role in (key, "source", "start"):
         if role not in names:
             spare = [name for name in columns if name not in names.values()]
@@ -173,6 +179,8 @@ def _checked(table: Spans, key: str) -> Spans:
     ordered = found[key].sort()
     if (ordered == ordered.shift()).any():
         _check_once(table)
+    if "end" not in names:
+        _check_common_text(table)
     return table._replace(least=min(-1, *ordered.head(1))) if dtypes[key].is_integer() else table
 
 
@@ -210,6 +218,22 @@ def _raise_misfit(table: Spans, key: str) -> None:
     _raise_rows(table, Rule(MISFIT, problem, Fix(words, Code.dropping(table.about, [text]))), key)
 
 
+def _check_common_text(table: Spans) -> None:
+    """Raise a `DataError` for chunks that overlap with another text: their starts are wrong."""
+    rows = table.rows.select("doc_id", "source", "start", "end", "text").sort("source", "start", "end", "doc_id")
+    before = {f"{name} before": pl.col(name).shift().over("source") for name in ("start", "end", "text")}
+    length = pl.min_horizontal("end", "end before") - pl.col("start")
+    other = pl.col("text before").str.slice(pl.col("start") - pl.col("start before"), length)
+    wrong = rows.with_columns(**before).filter((length > 0) & (pl.col("text").str.slice(0, length) != other))
+    found = wrong.select("doc_id", "source", "start").collect(engine="streaming")
+    if found.height:
+        problem = f"whose {table.names['text']!r} is another than that of the chunk before, where both overlap"
+        named = {role: name for role, name in table.names.items() if role in found.columns}
+        shown = found.head(SHOWN).rename(named)
+        words = f"Look at {table.names['start']!r}: it counts characters of the source"
+        raise DataError.rows(table.about, problem, words, found.height, shown)
+
+
 def _check_once(table: Spans) -> None:
     """Raise a `DataError` for ids of several chunks; hashes that are equal may be those of different ids."""
     repeated = table.rows.select("doc_id", "source", "start", "end").filter(pl.col("doc_id").is_duplicated())
@@ -218,6 +242,9 @@ def _check_once(table: Spans) -> None:
         return
     own = table.names["doc_id"]
     fix = Fix("Give each chunk an id of its own, and the run these")
+    if wrong.n_unique() == wrong["doc_id"].n_unique():
+        columns = [table.names[role] for role in wrong.columns if role in table.names]
+        fix = Fix("Keep one row of each", Code.deduplicating(table.about, columns))
     if wrong.unique(["doc_id", "source"]).height == wrong.height:
         source = table.names["source"]
         whole = f"pl.format('{{}}#{{}}', {source!r}, {own!r})"

@@ -356,9 +356,9 @@ def _of_parts(run: CanonicalFrame, qrels: CanonicalFrame) -> Fix | None:
             .collect(engine=run.engine)
             .height
         ):
-            made = f"pl.col('doc_id').str.extract({pattern!r})"
+            made = f"ir.collapse(run, pl.coalesce(pl.col('doc_id').str.extract({pattern!r}), 'doc_id'))"
             words = "If the run's are those of chunks and the qrels' those of documents, make documents of them"
-            return Fix(words, Code(f"run.ir.collapse({made})"))
+            return Fix(words, Code(made), without_code=f"{words}, in Python: {made}")
     return None
 
 

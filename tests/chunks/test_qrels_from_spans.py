@@ -150,7 +150,7 @@ def test_a_frame_comes_back_in_its_kind_whatever_the_order_of_rows():
 
 def test_names_of_langchain_and_llamaindex_are_known():
     named = {"start": "start_index", "doc_id": "chunk_id", "source": "doc_id"}
-    texts = CHUNKS.rename(named).drop("end").with_columns(page_content=pl.Series(["x" * 1000, "y" * 1000]))
+    texts = CHUNKS.rename(named).drop("end").with_columns(page_content=pl.Series(["x" * 1000, "x" * 1000]))
     gold = GOLD.rename({"source": "doc_id", "start": "start_char_idx", "end": "end_char_idx"})
     assert ir.qrels_from_spans(texts, gold).equals(ir.qrels_from_spans(CHUNKS, GOLD))
 
@@ -214,10 +214,40 @@ def test_what_one_side_lacks_and_what_overlaps_is_told():
     assert "5 of 25 characters of gold are in no chunk" in str(noticed[1].message)
 
 
+def test_gold_whose_text_stands_elsewhere_is_told():
+    cut = chunks(("a", "s", 0, 10)).with_columns(text=pl.lit("éé is best"))
+    gold = spans(("q", "s", 6, 10)).with_columns(text=pl.lit("best"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ir.qrels_from_spans(cut, gold)
+    wrong = gold.with_columns(text=pl.lit("is b"))
+    with pytest.warns(ir.IRWarning, match=r"1 of 1 spans of gold have another text .*Offsets of bytes or of UTF-16"):
+        ir.qrels_from_spans(cut, wrong)
+
+
+def test_chunks_without_an_end_that_disagree_where_they_overlap_are_refused():
+    cut = pl.DataFrame({"doc_id": ["a", "b"], "source": "s", "start_index": [0, 4], "text": ["abcdefgh", "efghij"]})
+    assert ir.qrels_from_spans(cut, spans(("q", "s", 4, 8)))["doc_id"].to_list() == ["a", "b"]
+    with pytest.raises(ir.IRError, match="whose 'text' is another than that of the chunk before"):
+        ir.qrels_from_spans(cut.with_columns(start_index=pl.Series([0, 5])), GOLD)
+
+
+def test_tables_that_are_swapped_and_rows_that_are_twice_are_told():
+    for given in ((GOLD, CHUNKS), (GOLD, GOLD)):
+        with pytest.raises(ir.IRError, match="chunks must be chunks, and are gold spans"):
+            ir.qrels_from_spans(*given)
+    with pytest.raises(ir.IRError, match="gold must be gold spans, and are chunks"):
+        ir.qrels_from_spans(CHUNKS, CHUNKS)
+    with pytest.raises(ir.IRError, match=r"Keep one row of each: chunks.unique\("):
+        ir.qrels_from_spans(pl.concat([CHUNKS, CHUNKS]), GOLD)
+
+
 def test_judged_documents_of_retrieved_chunks_are_met_by_collapse():
     run = pl.DataFrame({"query_id": ["q", "q"], "docno": ["a#1", "b#2"], "score": [2.0, 1.0]})
-    with pytest.warns(ir.IRWarning, match="make documents of them: run.ir.collapse") as noticed:
+    with pytest.warns(ir.IRWarning, match="make documents of them: ir.collapse") as noticed:
         ir.evaluate(run, {"q": ["b"]}, "RR")
-    assert str(noticed[0].message).endswith("run.ir.collapse(pl.col('doc_id').str.extract('^(.+)#')).")
-    whole = run.ir.collapse(pl.col("doc_id").str.extract("^(.+)#"))
-    assert whole.ir.evaluate({"q": ["b"]}, "RR")["RR"].item() == 0.5
+    code = "ir.collapse(run, pl.coalesce(pl.col('doc_id').str.extract('^(.+)#'), 'doc_id'))"
+    assert str(noticed[0].message).endswith(f"{code}.")
+    for each in (run, {"q": {"a#1": 2.0, "c": 1.5, "b#2": 1.0}}):
+        whole = eval(code, {"ir": ir, "pl": pl, "run": each})
+        assert ir.evaluate(whole, {"q": ["b"]}, "RR")["RR"].item() == (0.5 if each is run else pytest.approx(1 / 3))

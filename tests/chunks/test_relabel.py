@@ -272,6 +272,13 @@ def test_subtopics_and_queries_without_documents_stay_and_kinds_come_back():
         ({"q": {"s-0": 1}}, table(fixed(500)), table([("a", "u", 0, 9)]), "old_chunks and new_chunks share no source"),
         ({"q": {"s-0": 1}}, table(fixed(500)), table(fixed(300) * 2), "new_chunks has .* is of several chunks"),
         ({"q": {"s-0": 1}}, table([("s-0", "s", 5, 5)]), table(fixed(300)), "old_chunks has 1 row whose 'end' is not"),
+        ({"q": {"s-0": 1}}, table([("a", "s", 0, 9)]), table(fixed(300)), "the two tables are swapped"),
+        (
+            pl.DataFrame({"query_id": "q", "judge": ["x", "y"], "doc_id": "s-0", "relevance": [1, 0]}),
+            table(fixed(500)),
+            table(fixed(300)),
+            "several judges, by column 'judge'. Make one grade of them: ir.merge_judgments",
+        ),
         (pl.DataFrame({"query_id": ["q"], "preferred": ["a"], "other": ["b"]}), table([]), table([]), "preferences"),
     ],
 )

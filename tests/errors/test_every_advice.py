@@ -1217,6 +1217,12 @@ CASES |= {
     "one id of two chunks": of_spans(None, doc_id=["a", "a"]),
     "ids of chunks within their sources": of_spans(["s#0", "s#0"], doc_id=[0, 0], source=["s", "t"]),
     "ids of chunks within their sources, of pandas": of_spans(["s#0"] * 2, PANDAS, doc_id=[0, 0], source=["s", "t"]),
+    "chunks that are twice": of_spans(["a", "a"], **{key: [CHUNKS[key][0]] * 2 for key in CHUNKS}),
+    "ids of chunks that are too low": Case(
+        lambda chunks, gold: quietly(ir.qrels_from_spans, chunks=chunks, gold=gold)["doc_id"].to_list(),
+        {"chunks": POLARS({**CHUNKS, "doc_id": [-(2**63), 1]}), "gold": POLARS({**GOLD, "end": [5, 90]})},
+        [str(-(2**63)), "no chunk of s from 5 to 90"],
+    ),
     "gold that is not relevant": of_spans(["a"], gold={"relevance": [1, 0]}),
     "gold that is twice": of_spans(["a"], gold={key: [GOLD[key][0]] * 2 for key in GOLD}),
     "segments of alternatives": Case(
@@ -1237,6 +1243,15 @@ CASES |= {
     ),
     "labels of chunks that are gone": of_labels(["c"], {"q": ["a", "z"]}),
     "labels of numbers": of_labels(["c"], {"q": [7, 8]}, {"doc_id": ["7", "8"]}),
+    "labels of several judges": Case(
+        lambda qrels: quietly(ir.relabel, qrels=qrels, old_chunks=POLARS(CHUNKS), new_chunks=NEW_CHUNKS).qrels.rows(),
+        {
+            "qrels": POLARS(
+                {"query_id": ["q"] * 4, "judge": [*"xyzy"], "doc_id": [*"aaab"], "relevance": [1, 0, 1, 1]}
+            )
+        },
+        [("q", "c", 1)],
+    ),
     "labels that need a person": Case(
         lambda qrels: ir.relabel(qrels, POLARS(CHUNKS), NEW_CHUNKS),
         {"qrels": POLARS({"query_id": ["q"], "doc_id": ["b"], "relevance": [1]})},
