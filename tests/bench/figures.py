@@ -28,7 +28,11 @@ FEW_OF_FLIPS = {10: (0.0, 0.09), 25: (0.0, 0.08), 50: (0.0, 0.07)}
 PROMISING = re.compile(r"\b(?:significant|by chance|alpha of|confidence of 1 - alpha|(?:probability|level) of alpha)\b")
 
 #: The functions that show what others promise, or simulate these.
-SHOWING = {"table": "compare, summarize", "report": "compare, gate, summarize", "level": "compare"}
+SHOWING = dict.fromkeys(("judge_effect", "favour"), "compare") | {
+    "table": "compare, summarize",
+    "report": "compare, gate, summarize",
+    "level": "compare",
+}
 
 
 class Figure(NamedTuple):

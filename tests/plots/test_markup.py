@@ -30,6 +30,7 @@ CHARTS: dict[str, Any] = {
     "series": lambda: plots.series(PER_QUERY, DAYS, every="1d", measures=MARKUP),
     "cutoffs": lambda: plots.cutoffs(RUNS, QRELS, "nDCG", k=[1, 2]),
     "precision_recall": lambda: plots.precision_recall(RUNS, QRELS),
+    "stages": lambda: plots.stages(RUNS, QRELS),
 }
 
 

@@ -226,9 +226,9 @@ def extended_inferred_average_precision(*, rel: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> qrels = pl.DataFrame({"query_id": "q", "doc_id": ["a", "b", "c"], "stratum": 1, "relevance": [1, -1, 1]})
-    >>> ir.evaluate({"q": ["a", "b", "c"]}, qrels, ir.extended_inferred_average_precision())["xinfAP"].round(4).item()
-    0.8333
+    >>> qrels = pl.DataFrame({"query_id": "q", "doc_id": [*"abcd"], "stratum": 1, "relevance": [1, 0, -1, 1]})
+    >>> ir.evaluate({"q": [*"abcd"]}, qrels, ir.extended_inferred_average_precision())["xinfAP"].round(4).item()
+    0.8125
     """
     weight, above = pl.col(f"{OF_POOL}weight"), pl.col(f"{OF_POOL}above {rel}")
     counted = relevant(rel) & in_pool
@@ -254,7 +254,7 @@ def inferred_ndcg() -> pl.Expr:
     --------
     >>> qrels = pl.DataFrame({"query_id": "q", "doc_id": ["a", "b", "c"], "stratum": 1, "relevance": [1, -1, 2]})
     >>> ir.evaluate({"q": ["a", "b", "c"]}, qrels, ir.inferred_ndcg())["infNDCG"].round(4).item()
-    0.8065
+    0.7156
     """
     share, best = pl.col(f"{OF_POOL}share"), pl.col(f"{OF_POOL}best")
     gained = ranked(share * relevance / (rank + 1).log(2), (relevance > 0) & in_pool & top(DEPTH))
