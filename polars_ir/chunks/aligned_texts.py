@@ -70,7 +70,7 @@ def aligned(chunks: pl.DataFrame, old: Spans, new: Spans) -> pl.DataFrame:
     if lacking or chunks.is_empty():
         if len(lacking) == 1:
             warn(
-                f"{lacking[0]} has no text, so sources whose text changed are not seen, and offsets are taken to be into "
+                f"{lacking[0]} has no text, so changed texts are not seen, and offsets are taken to be into "
                 "the same text."
             )
         return same
@@ -86,8 +86,8 @@ def aligned(chunks: pl.DataFrame, old: Spans, new: Spans) -> pl.DataFrame:
     without = sources.collect().join(found, on="source", how="anti")["source"].sort()
     if len(without):
         warn(
-            f"{old.about} and {new.about} do not both have text of {len(without)} {_noun(len(without))}, so offsets are "
-            f"taken to be into the same text: {quoted(without, 3)}."
+            f"{old.about} and {new.about} do not both have the text of {len(without)} {_noun(len(without))}: offsets "
+            f"are taken to be into the same text: {quoted(without, 3)}."
         )
     same = same.with_columns(compared=~pl.col("source").is_in(without.implode()))
     moves = _moves(found.drop_nulls("rest").sort("source"), chunks.schema["source"])
@@ -224,7 +224,7 @@ def _is_cut(rest: str, side: int) -> bool:
 
 def _common(text: str, other: str) -> int:
     """The length of the common beginning of two texts."""
-    return len(os.path.commonprefix([text, other]))
+    return len(os.path.commonprefix([text, other]))  # noqa: RUF071  # by characters is meant
 
 
 def _by_characters(text: str, other: str) -> list[tuple[int, int, int]]:

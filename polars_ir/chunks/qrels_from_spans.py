@@ -155,7 +155,11 @@ def _warn_of_overlaps(spans: pl.DataFrame) -> None:
     if again.height:
         first = _place(again.row(0, named=True))
         fix = Fix("Segments count each character once", Setting("segments", value=True))
-        those = "span that overlaps another of its query" if again.height == 1 else "spans that overlap others of their query"
+        those = (
+            "span that overlaps another of its query"
+            if again.height == 1
+            else "spans that overlap others of their query"
+        )
         warn(f"gold has {again.height} {those}, and each counts; the first is {first}.", fix=fix)
 
 

@@ -54,7 +54,8 @@ def relabel(qrels: Table[FrameT], old_chunks: Any, new_chunks: Any, *, min_overl
         any judged document stay. `changes`, a row per old label: these columns, and `change` (`"kept"`: the same span,
         `"moved"`, `"split"`: to several chunks, `"merged"`: with another label of the query, `"gone"`), `new` (the
         chunks that took the grade), `covered` (the share of the old chunk in these), `aligned` (the share that the new
-        text has still, null without texts to compare) and `review`: gone, or relevant and in no new chunk as a whole, which may lack the answer.
+        text has still, null without texts to compare) and `review`: gone, or relevant and in no new chunk as a whole,
+        which may lack the answer.
 
     Warns
     -----
@@ -123,7 +124,9 @@ def _check_judges(table: CanonicalFrame, keys: list[str]) -> None:
         if found["judge"].n_unique() > 1:
             fix = Fix("Make one grade of them", Code("ir.merge_judgments(qrels, 'majority')"))
             shown = found.sort(pl.all()).head(SHOWN)
-            raise DataError.rows("qrels", "of a document with several judges, by column 'judge'", fix, found.height, shown)
+            raise DataError.rows(
+                "qrels", "of a document with several judges, by column 'judge'", fix, found.height, shown
+            )
 
 
 def _chunks_of(labels: pl.DataFrame, old: Spans, new: Spans, own: str) -> pl.DataFrame:

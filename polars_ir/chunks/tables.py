@@ -101,7 +101,9 @@ def _names(about: str, columns: list[str], key: str) -> dict[str, str]:
             names[role] = _one(about, role, found[role])
     accepted = {"query_id": ROLES["query_id"].names, "doc_id": (*NAMES["chunk"], *ROLES["doc_id"].names), **NAMES}
     own = [given["doc_id"]] if "doc_id" in given else []
-    is_other = found["chunk"] or (own and found["source"] not in ([], own)) if key == "query_id" else "query_id" in given
+    is_other = (
+        found["chunk"] or (own and found["source"] not in ([], own)) if key == "query_id" else "query_id" in given
+    )
     if key not in names and is_other:
         kinds = ("chunks", "gold spans") if key == "doc_id" else ("gold spans", "chunks")
         raise DataError(f"must be {kinds[0]}, and are {kinds[1]}, by their columns: {quoted(columns)}.", about=about)

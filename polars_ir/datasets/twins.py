@@ -20,7 +20,8 @@ def twins(documents: Any, *, similarity: float = 0.8) -> Any:
     """Documents with the same or nearly the same text under several ids, in groups: a row per such document.
 
     Texts are the same if they differ only in case, punctuation, white space and the form of characters (NFKC); so
-    are "-5 °C" and "5 °C". Titles are not read: join them to the texts where they matter. The similarity of others is the number of distinct shingles (three words in a row) that both have, out of those that
+    are "-5 °C" and "5 °C". Titles are not read: join them to the texts where they matter. The similarity of others is
+    the number of distinct shingles (three words in a row) that both have, out of those that
     either has. MinHash finds candidates, with a chance of 99.5 % or more for a pair that is as similar as wanted, and
     all their shingles are compared: no pair is wrong, and a few may be missed. Of more than 64 candidates that share a
     band each is compared with two others. The same text is always found.

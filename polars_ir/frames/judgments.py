@@ -107,13 +107,13 @@ def judgment_table(judgments: object, *, check: bool = True, by: Sequence[str] =
 
 
 def check_whole(judgments: object, read: Collection[str] = (), *, about: str = "qrels") -> None:
-    """An error for judgments that are a sample, where they are taken for all; `read` are columns that a measure names."""
+    """Refuse judgments that are a sample where they are taken for all; `read` are columns that a measure names."""
     if has_column(judgments, PROBABILITY):
         says = f"are a sample, as {PROBABILITY!r} says, of which `evaluate` alone gives estimates."
         fix = Fix("To take it for the whole pool", Code.dropping(about, [PROBABILITY]))
         raise ColumnError(says, about=about, fix=fix)
     if STRATUM in read:
         raise MeasureError(
-            f"a measure that reads the {STRATUM!r} of the pool, such as xinfAP, is one of `evaluate` and `explain` alone; "
+            f"a measure that reads the {STRATUM!r} of the pool, such as xinfAP, is one of `evaluate`, `explain` alone; "
             "here take one of the whole pool, such as AP."
         )

@@ -12,8 +12,8 @@ Conventions
 
 from __future__ import annotations
 
-from dataclasses import replace
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import compress
 from typing import Any, NamedTuple, Unpack, cast
 
@@ -182,14 +182,18 @@ def _of_sample(
     return estimated_sample(relation, pair, measured, needs)
 
 
+def _selected(run: Any, qrels: Any, options: Evaluating) -> tuple[Any, Any, list[str]]:
+    """The run and its judgments as some options leave them, with those keys that only the judgments had."""
+    if options["exclude"] is None and options["duplicates"] == "error" and options["by"] is None:
+        return run, qrels, []
+    return selected_with_keys(run, qrels, options, each_once(options["by"]))
+
+
 def _planned(
     run: Any, qrels: Any, measures: Measures, options: Evaluating, *, marked: bool = False
 ) -> tuple[pl.LazyFrame, RunAndQrels, list[ResolvedMeasure]]:
     """The result as a plan; in memory, or `marked`, with columns for the warnings that depend on its rows."""
-    as_given = options["exclude"] is None and options["duplicates"] == "error" and options["by"] is None
-    only_judged: list[str] = []
-    if not as_given:
-        run, qrels, only_judged = selected_with_keys(run, qrels, options, each_once(options["by"]))
+    run, qrels, only_judged = _selected(run, qrels, options)
     run, measured, needs = resolved(run, qrels, measures, options)
     has_tables = options["history"] is not None or options["items"] is not None
     beside = related(run, qrels, measured, needs, options) if has_tables else None
@@ -210,11 +214,7 @@ def _planned(
         result = grouped(ranked, pair, judged, undefined, marks, relevant_only=needs.relevant_only, no_list=no_list)
     if beside and needs.lists:
         result, marks = with_lists(result, measured, needs, beside, marks)
-    answered = options["missing"] == "skip"
-    if answered or (pair.qrels and pair.qrels.by):
-        result = of_systems(result, pair, answered=answered)
-    if options["strict"]:
-        result = strictly(result, pair, missing=options["missing"])
+    result = _of_queries(result, pair, options)
     if options["provenance"]:
         # For other kinds the pair has the documents alone, without their judgments.
         hashed = pair.qrels if needs.kind.by_document else TABLES[needs.kind.name](qrels, by=needs.by)
@@ -231,6 +231,14 @@ def _planned(
     if marks and not (marked or pair.run.eager):
         result = with_warnings(result, pair, marks, measured, missing=options["missing"])
     return result, pair, measured
+
+
+def _of_queries(result: pl.LazyFrame, pair: RunAndQrels, options: Evaluating) -> pl.LazyFrame:
+    """The result for the queries that it is to have."""
+    answered = options["missing"] == "skip"
+    if answered or (pair.qrels and pair.qrels.by):
+        result = of_systems(result, pair, answered=answered)
+    return strictly(result, pair, missing=options["missing"]) if options["strict"] else result
 
 
 def _perhaps_in_portions(

@@ -70,8 +70,8 @@ def merge_judgments(qrels: Table[FrameT], how: Jury | Sequence[Any], *, judges: 
     -------
     The kind of the judgments (a LazyFrame for a LazyFrame, nothing collected)
         The query column, `doc_id`, `relevance` (Int64 of whole and Boolean grades, else the floats' type; of `"mean"`
-        Float64), `n_judges` (UInt32: the judges that count who judged it) and, where judges are listed, the `judge` whose grade it is; sorted by query
-        and document.
+        Float64), `n_judges` (UInt32: the judges that count who judged it) and, where judges are listed, the `judge`
+        whose grade it is; sorted by query and document.
 
     Warns
     -----

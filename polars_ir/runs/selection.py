@@ -17,7 +17,19 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DtypeError, Fix, OptionError, fold, nearest, option, quoted, table_name, warn
+from polars_ir.errors import (
+    Code,
+    ColumnError,
+    DtypeError,
+    Fix,
+    OptionError,
+    fold,
+    nearest,
+    option,
+    quoted,
+    table_name,
+    warn,
+)
 from polars_ir.frames.kinds import Frame, to_polars
 from polars_ir.frames.roles import PARTS, ROLE_OF, TEXT, columns_of, find, required
 from polars_ir.frames.rules import Rule, checked
@@ -76,7 +88,9 @@ def _check_keys(by: Sequence[str], of_run: Sequence[str], schema: Mapping[str, p
     """Raise an error for a key that neither table has, or of a type by which no judges are distinguished."""
     for name in filterfalse(of_run.__contains__, by):
         if name not in schema:
-            says = f"has no column {name!r}, which {option('by')} says distinguishes rankings; it has {quoted(of_run)}, "
+            says = (
+                f"has no column {name!r}, which {option('by')} says distinguishes rankings; it has {quoted(of_run)}, "
+            )
             says += f"and {table_name('qrels')} have {quoted(schema)}."
             raise ColumnError(says, about="run", near=nearest(name, [*of_run, *schema]))
         dtype = schema[name]

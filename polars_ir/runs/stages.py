@@ -34,7 +34,7 @@ def stages(
     ----------
     run
         The runs in the order of the stages, `{"retriever": run, "filter": other, "reranker": last}`, each of one
-        system. A query that a stage has no row for has lost all there, which a warning tells unless the runs are LazyFrames.
+        system. A query that a stage has no row for has lost all there, which a warning tells of runs in memory.
     qrels
         The judgments; where they have groups (`subtopic`), groups with a document among the first `k` are counted.
     k

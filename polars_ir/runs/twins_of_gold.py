@@ -43,8 +43,12 @@ def twins_of_gold(qrels: CanonicalFrame, documents: object) -> Iterator[Leak]:
     of_texts = of_texts.select(pl.col("doc_id").cast(dtype), pl.col("text").alias(OF_DOCUMENT))
     judged = qrels.select(*qrels.document, "relevance").drop_nulls("doc_id")
     relevant = judged.filter(pl.col("relevance") > 0)
-    known = relevant.select("doc_id").unique().join(
-        texts.lazy().select(pl.col("doc_id").cast(dtype), pl.lit(value=True).alias(THERE)), on="doc_id", how="left"
+    known = (
+        relevant.select("doc_id")
+        .unique()
+        .join(
+            texts.lazy().select(pl.col("doc_id").cast(dtype), pl.lit(value=True).alias(THERE)), on="doc_id", how="left"
+        )
     )
     lacking = pl.col(THERE).is_null()
     if qrels.eager:

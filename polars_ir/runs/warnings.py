@@ -141,9 +141,7 @@ def with_warnings(
     return result.with_columns(done.alias(WARNED)).with_columns(figures).drop(WARNED, *marks)
 
 
-def warn_of_grades(
-    judgments: CanonicalFrame, measures: Sequence[ResolvedMeasure], judges: Sequence[str] = ()
-) -> None:
+def warn_of_grades(judgments: CanonicalFrame, measures: Sequence[ResolvedMeasure], judges: Sequence[str] = ()) -> None:
     """Warn of measures for which no grade is relevant or, for grades between 0 and 1, only the highest.
 
     By keys of judges, they are the grades of each.

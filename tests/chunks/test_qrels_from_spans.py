@@ -249,5 +249,5 @@ def test_judged_documents_of_retrieved_chunks_are_met_by_collapse():
     code = "ir.collapse(run, pl.coalesce(pl.col('doc_id').str.extract('^(.+)#'), 'doc_id'))"
     assert str(noticed[0].message).endswith(f"{code}.")
     for each in (run, {"q": {"a#1": 2.0, "c": 1.5, "b#2": 1.0}}):
-        whole = eval(code, {"ir": ir, "pl": pl, "run": each})
+        whole = eval(code, {"ir": ir, "pl": pl, "run": each})  # noqa: S307  # what the message says
         assert ir.evaluate(whole, {"q": ["b"]}, "RR")["RR"].item() == (0.5 if each is run else pytest.approx(1 / 3))

@@ -112,10 +112,10 @@ def test_a_warning_counts_the_labels_that_need_a_person():
     new = table([("x", "s", 0, 100), ("y", "s", 100, 160), ("z", "s", 160, 220), ("w", "s", 300, 340)])
     with pytest.warns(ir.IRWarning) as noticed:
         moved = ir.relabel({"q": {"a": 1, "b": 2, "c": 0, "d": 0}}, old, new)
-    says = "1 gone; 1 relevant, but whole in no new chunk, and a part need not hold the answer. These: moved.changes.filter("
+    says = "1 gone; 1 relevant, but whole in no new chunk, and a part need not hold the answer"
     assert [str(each.message) for each in noticed] == [
         "sources of old_chunks have no chunks, 1 of 2: 't'.",
-        f"2 of 4 labels need a person: {says}pl.col('review')).",
+        f"2 of 4 labels need a person: {says}. These: moved.changes.filter(pl.col('review')).",
     ]
     columns = moved.changes.select("change", "new", "covered", "review")
     assert columns.rows() == [
@@ -154,7 +154,7 @@ def test_labels_follow_a_text_that_changed():
 def test_a_text_on_one_side_alone_is_told_since_places_may_be_those_of_another_text():
     old, new = chunked(OLD, 12, 33, 53, name="o"), chunked(NEW, 17, 29, 50, 66)
     for tables, about in [((old.drop("text"), new), "old_chunks"), ((old, new.drop("text")), "new_chunks")]:
-        with pytest.warns(ir.IRWarning, match=f"{about} has no text, so sources whose text changed are not seen"):
+        with pytest.warns(ir.IRWarning, match=f"{about} has no text, so changed texts are not seen"):
             moved = ir.relabel({"q": {"o0": 0}}, *tables)
         assert moved.qrels["doc_id"].to_list() == ["n0"]
     with warnings.catch_warnings():
@@ -225,7 +225,9 @@ def test_a_tail_that_was_deleted_is_gone_and_told_and_one_that_was_added_is_no_c
 
 
 def test_a_character_in_a_text_without_spaces_moves_what_follows():
-    moved = quietly(ir.relabel, {"q": {"o0": 1, "o100": 1}}, cut("Z" * 200, 100, "o"), cut("Z" * 50 + "新" + "Z" * 150, 100, "n"))
+    moved = quietly(
+        ir.relabel, {"q": {"o0": 1, "o100": 1}}, cut("Z" * 200, 100, "o"), cut("Z" * 50 + "新" + "Z" * 150, 100, "n")
+    )
     assert moved.changes.select("new", "aligned").rows() == [(["n0"], 1.0), (["n100", "n200"], 1.0)]
 
 

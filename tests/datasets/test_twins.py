@@ -205,13 +205,12 @@ REFUSED = {
     "neither": (lambda: ir.overlap(QUERIES), "overlap needs a test set, or documents"),
     "both": (lambda: ir.overlap(QUERIES, QUERIES, documents=DOCUMENTS), "overlap needs a test set, or documents"),
     "no texts": (lambda: ir.overlap(["q"], documents={"a": "b"}), "queries has no 'text' column"),
-    "no ids": (
-        lambda: ir.overlap(QUERIES.select("text"), documents={"a": "b"}), "queries has no 'query_id' column"
-    ),
+    "no ids": (lambda: ir.overlap(QUERIES.select("text"), documents={"a": "b"}), "queries has no 'query_id' column"),
     "a share of no documents": (lambda: ir.overlap(QUERIES, QUERIES, share=0.1), "share is of documents"),
     "mixed ids": (lambda: ir.twins({1: "u", "2": "u"}), "documents mixes types of ids"),
     "no ids of documents": (
-        lambda: ir.twins(["u", "u"]), "documents has texts without ids. Number them: dict(enumerate(documents))"
+        lambda: ir.twins(["u", "u"]),
+        "documents has texts without ids. Number them: dict(enumerate(documents))",
     ),
     "no share": (lambda: ir.overlap(QUERIES, documents={"a": "b"}, share=0), "share must be above 0, up to 1"),
 }

@@ -121,8 +121,14 @@ def test_zeros_of_both_signs_in_nested_columns_are_not_taken_for_one(nested, mon
 
 def test_a_random_expression_is_drawn_for_each_of_the_rankings_with_the_same_rows(monkeypatch):
     tune(monkeypatch)
-    qrels = pl.DataFrame({"query_id": [*range(40)] * 2, "doc_id": ["d"] * 40 + ["e"] * 40, "relevance": [1] * 40 + [0] * 40})
-    drawn = ir.evaluate(qrels.head(40).with_columns(score=1.0).drop("relevance"), qrels, pl.col("relevance").shuffle().first().alias("m"))
+    qrels = pl.DataFrame(
+        {"query_id": [*range(40)] * 2, "doc_id": ["d"] * 40 + ["e"] * 40, "relevance": [1] * 40 + [0] * 40}
+    )
+    drawn = ir.evaluate(
+        qrels.head(40).with_columns(score=1.0).drop("relevance"),
+        qrels,
+        pl.col("relevance").shuffle().first().alias("m"),
+    )
     assert drawn["m"].n_unique() == 2
 
 

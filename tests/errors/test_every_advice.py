@@ -252,7 +252,12 @@ CASES = {
         {
             "run": POLARS(ranked()),
             "qrels": POLARS(
-                {"query_id": ["q1", "q2"], "doc_id": ["a", "b"], "relevance": [1, 1], "inclusion_probability": [0.5, 1]},
+                {
+                    "query_id": ["q1", "q2"],
+                    "doc_id": ["a", "b"],
+                    "relevance": [1, 1],
+                    "inclusion_probability": [0.5, 1],
+                },
                 strict=False,
             ),
         },
@@ -1245,11 +1250,7 @@ CASES |= {
     "labels of numbers": of_labels(["c"], {"q": [7, 8]}, {"doc_id": ["7", "8"]}),
     "labels of several judges": Case(
         lambda qrels: quietly(ir.relabel, qrels=qrels, old_chunks=POLARS(CHUNKS), new_chunks=NEW_CHUNKS).qrels.rows(),
-        {
-            "qrels": POLARS(
-                {"query_id": ["q"] * 4, "judge": [*"xyzy"], "doc_id": [*"aaab"], "relevance": [1, 0, 1, 1]}
-            )
-        },
+        {"qrels": POLARS({"query_id": ["q"] * 4, "judge": [*"xyzy"], "doc_id": [*"aaab"], "relevance": [1, 0, 1, 1]})},
         [("q", "c", 1)],
     ),
     "labels that need a person": Case(

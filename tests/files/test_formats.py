@@ -79,7 +79,11 @@ def test_what_is_written_reads_back_equal(format: Format, role: str, tmp_path: P
     table = RUN if role == "run" else QRELS.drop({"judge", "group", "subtopic"} - {format.per, "group"}, strict=False)
     WRITERS[role](table, path, format=format.name)
     frame = READERS[role](path, format=format.name)
-    columns = [name for name in (*KEYS, "score", "relevance", "stratum", "inclusion_probability") if name in frame.columns and name in table.columns]
+    columns = [
+        name
+        for name in (*KEYS, "score", "relevance", "stratum", "inclusion_probability")
+        if name in frame.columns and name in table.columns
+    ]
     assert {"query_id", "doc_id"} < set(columns)
     # Columns of a table of text are text, but for scores and grades.
     frame = frame.cast({name: pl.Float64 for name in columns if name == "inclusion_probability"})

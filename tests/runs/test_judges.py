@@ -27,8 +27,11 @@ QRELS = pl.DataFrame(
 )
 #: Grades of two queries by two judges.
 PAIR = pl.DataFrame(
-    [(q, d, g, judge) for judge, text in (("p", "1020"), ("m", "1120")) for (q, d), g in zip(
-        (("q1", "a"), ("q1", "b"), ("q2", "a"), ("q2", "c")), map(int, text), strict=True)],
+    [
+        (q, d, g, judge)
+        for judge, text in (("p", "1020"), ("m", "1120"))
+        for (q, d), g in zip((("q1", "a"), ("q1", "b"), ("q2", "a"), ("q2", "c")), map(int, text), strict=True)
+    ],
     schema=["query_id", "doc_id", "relevance", "judge"],
     orient="row",
 )
@@ -117,7 +120,9 @@ def test_judges_that_can_not_be_are_refused(qrels, message):
 
 
 def test_a_column_of_judges_is_named_once():
-    with pytest.raises(ir.IRError, match="name it in one of both: judges='judge' for the mean over judges, by='judge' for"):
+    with pytest.raises(
+        ir.IRError, match="name it in one of both: judges='judge' for the mean over judges, by='judge' for"
+    ):
         ir.evaluate(RUN, QRELS, "AP", by="judge", judges="judge")
 
 
@@ -133,7 +138,10 @@ def warned(run, qrels, measures, **options):
 
 def test_warnings_of_one_judges_grades_name_the_judge():
     run = PAIR.select("query_id", "doc_id", score=1.0).unique(maintain_order=True)
-    of_m = lambda grade: PAIR.with_columns(relevance=pl.when(judge="m").then(grade).otherwise("relevance"))
+
+    def of_m(grade):
+        return PAIR.with_columns(relevance=pl.when(judge="m").then(grade).otherwise("relevance"))
+
     (above,) = warned(run, of_m(-1), ["AP"])
     assert above == "no grade of the qrels by 'judge m' is above 0, so that no document is relevant."
     (highest,) = warned(run, of_m(1), ["AP(rel=2)"])
@@ -149,12 +157,12 @@ def test_judges_of_other_queries_are_warned_of_with_code_that_keeps_the_queries_
     (message,) = warned(run, qrels, ["AP"])
     assert "there are 1, the first being 'q1'. To compare their means, keep the queries of all: " in message
     code = message.split("of all: ")[1].rstrip(".")
-    assert eval(code, {"qrels": qrels, "pl": pl})["query_id"].unique().to_list() == ["q2"]
+    assert eval(code, {"qrels": qrels, "pl": pl})["query_id"].unique().to_list() == ["q2"]  # noqa: S307  # what the message says
     of_pandas = qrels.to_pandas()
     with pytest.warns(ir.IRWarning) as caught:
         ir.evaluate(run.to_pandas(), of_pandas, "AP", by="judge")
     code = str(caught[0].message).split("of all: ")[1].rstrip(".")
-    assert set(eval(code, {"qrels": of_pandas})["query_id"]) == {"q2"}
+    assert set(eval(code, {"qrels": of_pandas})["query_id"]) == {"q2"}  # noqa: S307  # what the message says
 
 
 def test_the_warning_of_ids_that_never_match_shows_those_of_the_judge():
@@ -310,8 +318,9 @@ def test_notes_name_judges_of_nothing_grades_below_0_and_a_cut_of_no_grade():
         rows = ir.agreement(qrels, by="year", resamples=2, rel=9.0000001)
     assert rows["year"].unique().to_list() == [2019]
     notes = {row[:3]: row[3] for row in rows.select("judge", "other", "coefficient", "note").rows()}
-    assert notes["a", "d", "raw"].endswith("no document in common; left out, as only 'a' judged them: 4 documents; "
-        "grades below 0 count as not judged: 3")
+    assert notes["a", "d", "raw"].endswith(
+        "no document in common; left out, as only 'a' judged them: 4 documents; grades below 0 count as not judged: 3"
+    )
     assert notes[None, None, "alpha nominal"].startswith("unlike sets of grades: 'a' 0 1 2 3, 'b' 0 1, 'c' 0 1; ")
     assert "no grade of both is 9.0000001 or more" in notes["a", "b", "kappa(rel=9.0000001)"]
 
@@ -319,12 +328,14 @@ def test_notes_name_judges_of_nothing_grades_below_0_and_a_cut_of_no_grade():
 def test_the_advice_for_many_grades_runs_and_agrees_as_the_grades_do():
     pytest.importorskip("scipy")
     rows = [(j, "q", f"d{d}", (d + (j == "m") * (d % 3)) / 300) for j in ("m", "p") for d in range(300)]
-    qrels = pl.DataFrame([*rows, ("m", "q", "x", -0.001)], schema=["judge", "query_id", "doc_id", "relevance"], orient="row")
+    qrels = pl.DataFrame(
+        [*rows, ("m", "q", "x", -0.001)], schema=["judge", "query_id", "doc_id", "relevance"], orient="row"
+    )
     for table in (qrels, qrels.to_pandas()):
         with pytest.raises(ir.IRError) as error:
             ir.agreement(table)
         code = str(error.value).split("range: ", 1)[1].rstrip(".")
-        classes = ir.agreement(eval(code, {"qrels": table, "pl": pl}), resamples=2)
+        classes = ir.agreement(eval(code, {"qrels": table, "pl": pl}), resamples=2)  # noqa: S307  # what the message says
         kappa = dict(zip(classes["coefficient"], classes["value"], strict=True))["kappa quadratic"]
         assert 0.95 < kappa < 1
         assert classes["n_documents"][0] == 300
@@ -447,7 +458,11 @@ def test_merged_grades_are_grades_that_were_given(how):
         (lambda q: q, ["m", "n", "m"], "how lists 'm' more than once"),
         (in_numbers, [6.0], "how lists 6.0, who judged nothing; 'judge' is Int64"),
         (in_numbers, ["6"], r"'judge' is Int64(, and has 6, 7, 8)?\.$"),
-        (lambda q: q.filter(pl.col("judge") != "n").with_columns(pl.col("judge") == "m"), [1], "how lists 1, who judged nothing; 'judge' is Boolean"),
+        (
+            lambda q: q.filter(pl.col("judge") != "n").with_columns(pl.col("judge") == "m"),
+            [1],
+            "how lists 1, who judged nothing; 'judge' is Boolean",
+        ),
         (lambda q: pl.concat([q, q.head(1)]), "mean", "the ids of another|more than once by one judge"),
         (lambda q: q.with_columns(judge=pl.col("judge").shift()), "mean", "whose 'judge' is null|judges that are null"),
         (lambda q: q, "medain", "how must be one of 'median', .*or a list of judges.*Did you mean 'median'"),

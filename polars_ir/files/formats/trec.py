@@ -130,7 +130,12 @@ def qrels(path: File, grade: Grade, places: dict[str, int] = _QRELS) -> Checked:
         .when(pl.col(COUNT) >= 6, _begins_with(path, 6))
         .then(pl.format(f"{{}} fields; this looks like a run; {reading('run')}.", COUNT))
         .when(pl.col(COUNT) == 5, _begins_with(path, 5))
-        .then(pl.concat_str(pl.lit(f"5 fields, not {count} ({layout}); "), _of_five_fields(*(option("format", name) for name in _OF_FIVE))))
+        .then(
+            pl.concat_str(
+                pl.lit(f"5 fields, not {count} ({layout}); "),
+                _of_five_fields(*(option("format", name) for name in _OF_FIVE)),
+            )
+        )
         .when(pl.col(COUNT) == 3, _begins_with(path, 3))
         .then(
             pl.when(hint != "", field(2).str.to_lowercase() != "score")

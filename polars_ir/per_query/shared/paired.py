@@ -394,7 +394,9 @@ def _judged_in_part(of: Queries, is_lacking: pl.Series) -> DataError:
     keys = list(of.table.keys)
     shown = of.rows.select(keys).collect().filter(is_lacking).sort("query_id", "run")
     problem, fix = IN_PART
-    return DataError.rows("reference", problem, fix, shown.height, shown.rename({key: of.table.names[key] for key in keys}))
+    return DataError.rows(
+        "reference", problem, fix, shown.height, shown.rename({key: of.table.names[key] for key in keys})
+    )
 
 
 def _check_slices(of: Queries, attributes: pl.DataFrame, query: pl.Series, is_first: pl.Series) -> None:

@@ -102,7 +102,10 @@ def test_a_cost_that_is_none_is_an_error(wrong):
         (lambda: ir.recall(budget=9, over="skip"), "would lower recall as the budget grows"),
         (lambda: ir.ndcg(budget=9), "nDCG is not defined within a budget; P, R, "),
         (lambda: RUN.drop("tokens").ir.evaluate(QRELS, "R(budget=9)"), "no column 'tokens' with the costs"),
-        (lambda: RUN.ir.evaluate(QRELS, "R(budget=9,cost='score')"), "scores or grades in its column 'score', which are no"),
+        (
+            lambda: RUN.ir.evaluate(QRELS, "R(budget=9,cost='score')"),
+            "scores or grades in its column 'score', which are no",
+        ),
         (lambda: RUN.with_columns(tokens=None).ir.evaluate(QRELS, "R(budget=9)"), "it is Null. Give each retrieved"),
         (lambda: RUN.cast({"tokens": pl.String}).ir.evaluate(QRELS, "R(budget=9)"), "'tokens' must be numbers"),
         (lambda: RUN.ir.evaluate(QRELS, "R(budget=9)", ties="best"), "ties='best' does not go with a budget"),

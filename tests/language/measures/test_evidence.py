@@ -93,9 +93,7 @@ def test_a_column_of_evidence_holds_groups():
 
 def test_missing_evidence_names_the_best_document_of_a_group_that_was_not_retrieved():
     qrels = pl.DataFrame({"query_id": "q", "subtopic": 1, "doc_id": ["a", "b", "c"], "relevance": [1, 2, 2]})
-    assert ir.missing_evidence({"one": {"q": ["x"]}, "two": {"q": ["c"]}}, qrels).rows() == [
-        ("one", "q", 1, "b", None)
-    ]
+    assert ir.missing_evidence({"one": {"q": ["x"]}, "two": {"q": ["c"]}}, qrels).rows() == [("one", "q", 1, "b", None)]
 
 
 def test_a_document_twice_in_a_group_is_an_error_and_so_is_one_twice_without_groups():
