@@ -11,10 +11,11 @@ from polars_ir.engine import tuning
 from polars_ir.engine.bounds import NONE_RELEVANT, Judging, judgings, with_bounds
 from polars_ir.engine.evidence import FIRST, of_documents
 from polars_ir.engine.in_memory import ALIKE, ANSWERED, RANKING
-from polars_ir.engine.needs import Needs, is_ours, reads_only_relevant
+from polars_ir.engine.needs import Needs, reads_only_relevant
 from polars_ir.engine.ranking import reordered
 from polars_ir.engine.run_and_qrels import RunAndQrels
 from polars_ir.errors import Code, Fix, MeasureError, option
+from polars_ir.language.catalog import CATALOG
 from polars_ir.language.kinds import DOCUMENTS, kind_of
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.language.words import average
@@ -92,7 +93,7 @@ def grouped(
         result = relation.group_by(keys).agg(*others, *expressions.values())
     if rankings is not None:
         result = rankings.join(result, left_on=ALIKE, right_on=RANKING, how="left")
-    if not all(map(is_ours, measures)):
+    if not are_ours(measures):
         _check_types(result, relation, expressions, averaged=bool(pair.splits))
     result = result.select(*dict.fromkeys([*ids, *pair.splits]), *expressions, *(marks or ()))
     if undefined is not None:
@@ -117,6 +118,17 @@ def _apart(
         return [], relation
     # Measures that read only relevant documents have all they need in the rows of these.
     return [each.name for each in measures if reads_only_relevant(each)], _relevant(relation, pair)
+
+
+def are_ours(measures: Sequence[ResolvedMeasure]) -> bool:
+    """True for measures of the catalogue without expressions as arguments: numbers, the same for the same rows."""
+    for measure in measures:
+        info = CATALOG.get(measure.call.measure) if measure.call else None
+        if measure.call is None or info is None or not info.ours:
+            return False
+        if any(isinstance(argument, pl.Expr) for argument in measure.call.arguments.values()):
+            return False
+    return True
 
 
 def _check_types(

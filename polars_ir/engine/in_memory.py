@@ -353,8 +353,7 @@ def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> t
 def seeks_alike(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> bool:
     """True where rankings have few rows in the relation, so that many are the same, as far as measures read them."""
     few = 0 < judgments.rows.height <= tuning.TUNING.alike * len(judgments.queries)
-    read_alone = not (needs.whole or needs.unjudged or pair.splits) and needs.columns.isdisjoint(pair.run.keys)
-    return few and read_alone and needs.ours
+    return few and not (needs.whole or needs.unjudged or pair.splits) and needs.columns.isdisjoint(pair.run.keys)
 
 
 def with_alike(relation: pl.DataFrame, run: Rankings, pair: RunAndQrels) -> pl.DataFrame:

@@ -88,9 +88,8 @@ class Needs(NamedTuple):
     `columns` are those that measures name; of these some are made only for them. `whole` says that all others are kept
     too. `per` is the column of the judgments that distinguishes several of one document, `by` are the keys of rankings
     beside system and query. `unjudged` adds the documents
-    that are not judged. `relevant_only` says that a document judged not relevant counts as an unjudged one. `ours` says
-    that all measures are the catalogue's own, whose values are the same for the same rows: a user's expression may be
-    random. `lists` are measures that read no judgments, and have a relation of their own.
+    that are not judged. `relevant_only` says that a document judged not relevant counts as an unjudged one. `lists` are
+    measures that read no judgments, and have a relation of their own.
     """
 
     kind: Kind = DOCUMENTS
@@ -99,7 +98,6 @@ class Needs(NamedTuple):
     ties: Ties = "doc_id"
     judged_only: bool = False
     relevant_only: bool = False
-    ours: bool = False
     columns: frozenset[str] = frozenset({"n_retrieved"})
     whole: bool = True
     by: tuple[str, ...] = ()
@@ -169,7 +167,6 @@ def needs_of(
         ties=ties,
         judged_only=judged_only,
         relevant_only=len(kinds) == 1 and not (unjudged or judged_only) and all(map(reads_only_relevant, measures)),
-        ours=all(map(is_ours, measures)),
         columns=ALWAYS.union(columns, [] if judges is None else [judges], OF_TIES if ties in ("best", "worst") else []),
         whole=False,
         by=tuple(by),
@@ -204,14 +201,6 @@ def _check_budgets(measures: Sequence[ResolvedMeasure], ties: Ties, *, judged_on
     if judged_only or ties not in ("doc_id", "input"):
         fix = Fix("Choose an order of tied documents", Setting("ties", "input")) if not judged_only else None
         raise OptionError(f"does not go with a budget, as {quoted(named)} has.", about=other, fix=fix)
-
-
-def is_ours(measure: ResolvedMeasure) -> bool:
-    """True for a measure of the catalogue without expressions as arguments: it makes numbers of any grades."""
-    info = CATALOG.get(measure.call.measure) if measure.call else None
-    if measure.call is None or info is None or not info.ours:
-        return False
-    return not any(isinstance(argument, pl.Expr) for argument in measure.call.arguments.values())
 
 
 def reads_only_relevant(measure: ResolvedMeasure) -> bool:

@@ -17,7 +17,7 @@ import polars as pl
 
 from polars_ir.engine import tuning
 from polars_ir.engine.as_plan import Strategy, is_small, plan_relation
-from polars_ir.engine.grouping import ranking_keys
+from polars_ir.engine.grouping import are_ours, ranking_keys
 from polars_ir.engine.in_memory import (
     RANKING,
     Judgments,
@@ -60,7 +60,7 @@ def judged_relation(
     if needs.kind.name in RELATIONS:
         return RELATIONS[needs.kind.name](run, qrels, measures, needs)
     pair, needs = _paired(run, qrels, measures, needs)
-    relation = relate(pair, needs)
+    relation = relate(pair, needs, measures)
     if not needs.columns.issubset(RELATION):
         keys = ranking_keys(relation, pair)
         if needs.budgets and not set(needs.budgets).issubset(relation.collect_schema()):
@@ -81,12 +81,12 @@ def plan_of(run: Any, qrels: Any, measures: Sequence[ResolvedMeasure], needs: Ne
         pair, needs = _paired(run, qrels, measures, needs)
     judgments = _judgments(pair, needs)
     plan = _plan(pair, needs, judgments)
-    if judgments and plan.strategy == "by number" and seeks_alike(pair, judgments, needs):
+    if judgments and plan.strategy == "by number" and seeks_alike(pair, judgments, needs) and are_ours(measures):
         return plan._replace(reason=f"{plan.reason}; identical rankings are grouped once")
     return plan
 
 
-def relate(pair: RunAndQrels, needs: Needs) -> pl.LazyFrame:
+def relate(pair: RunAndQrels, needs: Needs, measures: Sequence[ResolvedMeasure] = ()) -> pl.LazyFrame:
     """The judged relation of a pair, in canonical columns; `reordered` handles ties at best and at worst.
 
     For tables in memory it is known already, with `RANKING`; the rest is a plan.
@@ -103,7 +103,9 @@ def relate(pair: RunAndQrels, needs: Needs) -> pl.LazyFrame:
             from polars_ir.engine.within import with_counts  # for calls with budgets alone
 
             relation = with_counts(relation, rankings, pair.run, needs.budgets, in_order=needs.ties == "input")
-        return (with_alike(relation, rankings, pair) if seeks_alike(pair, judgments, needs) else relation).lazy()
+        if measures and seeks_alike(pair, judgments, needs) and are_ours(measures):
+            relation = with_alike(relation, rankings, pair)
+        return relation.lazy()
     return plan_relation(
         pair, pair.qrels.with_frame(judgments.rows) if needs.relevant_only else pair.qrels, needs, strategy
     )
