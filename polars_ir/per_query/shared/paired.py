@@ -304,6 +304,15 @@ def _complete(values: Floats) -> Booleans:
     return np.logical_not(lacking[:, ~lacking.all(axis=0)].any(axis=1, keepdims=True))[:, 0]
 
 
+def _note(of: Queries) -> str | None:
+    """The note of the queries, with that of how their rows were made."""
+    note = of.note()
+    if PROVENANCE not in of.table.columns:
+        return note
+    made = of.rows.sort(of.table.keys).collect()
+    return "; ".join(filter(None, (note, check_made_alike(of.table, made, of.measures)))) or None
+
+
 def scores_of(
     per_query: Any,
     measures: Measures,
@@ -332,10 +341,7 @@ def scores_of(
     systems = systems_of(per_query, of.table.select("run").collect())
     if len(systems) < 2:
         raise ColumnError.one_system(what, of.table.columns, systems)
-    note = of.note()
-    if PROVENANCE in of.table.columns:
-        made = of.rows.sort(of.table.keys).collect()
-        note = "; ".join(filter(None, (note, check_made_alike(of.table, made, of.measures)))) or None
+    note = _note(of)
     slices, others = list(map(column_for, of.slices)), [] if cluster is None else [CLUSTER]
     column = pl.col("run").cast(pl.String).cast(pl.Enum(systems)).to_physical()
     columns = [*of.measures] if people is None else [*of.measures, JUDGED, *map(people_of, of.measures)]
