@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import polars as pl
 
@@ -20,15 +20,15 @@ from polars_ir.language.options import check, positive, public
 LABEL, OLD = "polars_ir: label", "polars_ir: old"
 
 
-class Relabelled(NamedTuple):
+class Relabelled(NamedTuple, Generic[FrameT]):
     """Moved judgments, and what became of each old one."""
 
-    qrels: Any
-    changes: Any
+    qrels: FrameT
+    changes: FrameT
 
 
 @public()
-def relabel(qrels: Table[FrameT], old_chunks: Any, new_chunks: Any, *, min_overlap: float = 0.5) -> Relabelled:
+def relabel(qrels: Table[FrameT], old_chunks: Any, new_chunks: Any, *, min_overlap: float = 0.5) -> Relabelled[FrameT]:
     """Judgments of old chunks moved to new ones: `moved = ir.relabel(...)` has `moved.qrels` and `moved.changes`.
 
     A new chunk takes the grade of each old one in the same source with which it shares `min_overlap` of the shorter of

@@ -1228,6 +1228,8 @@ CASES |= {
         {"chunks": POLARS({**CHUNKS, "doc_id": [-(2**63), 1]}), "gold": POLARS({**GOLD, "end": [5, 90]})},
         [str(-(2**63)), "no chunk of s from 5 to 90"],
     ),
+    "offsets of chunks with fractions": of_spans(None, start=[0.5, 10.0]),
+    "gold whose text stands elsewhere": of_spans(None, text=["x" * 10, "y" * 10], gold={"text": ["x" * 5, "y" * 4]}),
     "gold that is not relevant": of_spans(["a"], gold={"relevance": [1, 0]}),
     "gold that is twice": of_spans(["a"], gold={key: [GOLD[key][0]] * 2 for key in GOLD}),
     "segments of alternatives": Case(
@@ -1247,6 +1249,7 @@ CASES |= {
         lambda code, **tables: eval(code, {"pl": pl, "qrels": quietly(ir.qrels_from_spans, **tables)})["chunk"][0],
     ),
     "labels of chunks that are gone": of_labels(["c"], {"q": ["a", "z"]}),
+    "labels of new chunks": of_labels(None, {"q": ["c"]}),
     "labels of numbers": of_labels(["c"], {"q": [7, 8]}, {"doc_id": ["7", "8"]}),
     "labels of several judges": Case(
         lambda qrels: quietly(ir.relabel, qrels=qrels, old_chunks=POLARS(CHUNKS), new_chunks=NEW_CHUNKS).qrels.rows(),
