@@ -174,6 +174,7 @@ def test_a_twin_of_a_twin_is_none_of_gold():
     assert validated({"q": ["a"]}, {"q": {"a": 1, "b": 0}}, chain).is_empty()
 
 
+@pytest.mark.filterwarnings("ignore:only documents of the same text count")
 def test_texts_judged_differently_and_gold_without_a_text_are_found():
     texts = {"a": "the same text", "b": "The same text!"}
     found = ir.validate({"q": ["a"]}, {"q": {"a": 1, "b": 0, "z": 1}}, documents=texts)
