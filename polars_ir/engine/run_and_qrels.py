@@ -17,7 +17,7 @@ from polars_ir.frames.kinds import PreparedJudgments
 from polars_ir.frames.roles import could_be, find
 from polars_ir.frames.rules import guard
 from polars_ir.frames.table import labelled_table, qrels_table, run_table, same_types
-from polars_ir.language.kinds import PARTS_OF_DOCUMENTS
+from polars_ir.language.kinds import PARTS_OF_DOCUMENTS, STRATUM
 
 T = TypeVar("T")
 
@@ -138,8 +138,9 @@ def _of_several(table: CanonicalFrame) -> str:
     if find("qrels", "subtopic", columns):
         return f"{of_subtopics}."
     named = [column for column in columns if could_be("judge", table.dtypes[column])]
+    named = [column for column in named if column != STRATUM]
     if not named:
-        return ""
+        return "If they are of a sample, give each document one stratum." if STRATUM in columns else ""
     judge = closest(["judge", "annotator", "assessor", "user"], named)
     mean, each = option("judges", judge), option("by", judge)
     return f"{of_subtopics}; if several judges', name their column: {mean} for their mean, {each} for each."

@@ -60,6 +60,10 @@ class Sample:
         """Estimate of a sum over all documents."""
         return self.column(total((share * self.times).filter(judged & (share != 0)).sort()), self.keys)
 
+    def sum(self, share: pl.Expr) -> Estimate:
+        """Estimate of a sum: 0 where nothing that adds to it was drawn."""
+        return self.total(share), share.fill_null(0.0)
+
     def error(self, share: pl.Expr) -> pl.Expr:
         """Standard error of the estimate of a sum; null where one document stands for a stratum of several."""
         z = self.column(share.fill_null(0.0))
@@ -81,13 +85,12 @@ Estimate = tuple[pl.Expr, pl.Expr]
 def precision(of: Sample, *, k: int | None, rel: float, denominator: str, **_: object) -> Estimate:
     """Precision."""
     places = of.column(among_places(k, denominator), of.keys)
-    return _sum(of, pl.when(relevant(rel) & top(k)).then(1 / places), relevant(rel))
+    return of.sum(pl.when(relevant(rel) & top(k)).then(1 / places))
 
 
 def n_relevant(of: Sample, *, rel: float) -> Estimate:
     """Number of relevant documents."""
-    share = relevant(rel).cast(pl.Float64)
-    return of.total(share), share
+    return of.sum(relevant(rel).cast(pl.Float64))
 
 
 def dcg(
@@ -95,19 +98,13 @@ def dcg(
 ) -> Estimate:
     """Discounted cumulated gain."""
     value = gain(dcg, gains, rel)
-    return _sum(of, pl.when(top(k)).then(value / discounted(rank, discount)), value > 0)
+    return of.sum(pl.when(top(k)).then(value / discounted(rank, discount)))
 
 
 def rank_biased_precision(of: Sample, *, k: int | None, rel: float, p: float, gains: Any) -> Estimate:
     """Rank-biased precision."""
     worth = chance_of_reading(p) if gains is None else share_of(gains) * chance_of_reading(p)
-    return _sum(of, pl.when(relevant(rel) & top(k)).then((1 - p) * worth), relevant(rel))
-
-
-def _sum(of: Sample, share: pl.Expr, defined: pl.Expr) -> Estimate:
-    """A sum that is undefined, as its measure is, where nothing is relevant."""
-    there = of.column((defined & judged).any(), of.keys)
-    return pl.when(there).then(of.total(share)), pl.when(there).then(share.fill_null(0.0))
+    return of.sum(pl.when(relevant(rel) & top(k)).then((1 - p) * worth))
 
 
 def recall(of: Sample, *, k: int | None, rel: float, **_: object) -> Estimate:
@@ -200,6 +197,8 @@ def with_errors(measure: ResolvedMeasure, *, strata: bool) -> list[ResolvedMeasu
     call, columns = measure.call, measure.expression.meta.root_names()
     if (call and strata and call.measure in OF_STRATA) or (call is None and PROBABILITY in columns):
         return [measure]
+    if call and call.measure in OF_STRATA:
+        raise MeasureError(f"{measure.name!r} counts the strata of the pool; the judgments have no column {STRATUM!r}.")
     if call is None or call.measure not in FORMS:
         raise MeasureError(
             f"the judgments are a sample, with {PROBABILITY!r}, and {measure.name!r} has no estimate from one: "
@@ -221,6 +220,7 @@ def estimated(
         part = of_part(name, "se")
         if call and call.measure in FORMS and part in made:
             value, share = FORMS[call.measure](of, **call.arguments)
-            for column, estimate in ((name, value), (part, of.error(share))):
+            error = pl.when(value.is_not_null()).then(of.error(share))
+            for column, estimate in ((name, value), (part, error)):
                 made[column] = ResolvedMeasure(column, of.column(estimate).first().alias(column), None)
     return of.relation, list(made.values())

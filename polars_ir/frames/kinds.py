@@ -107,15 +107,26 @@ def _frame(table: str, value: object, column: str) -> Frame:
 
 
 def has_column(value: Any, name: str) -> bool:
-    """True for a table with a column, of any kind, nothing of which is read."""
+    """True for a table with a column, of any kind, nothing of which is read; an error for one in another spelling."""
     value = value.frame if isinstance(value, PreparedJudgments) else value
     if value is None or isinstance(value, Mapping):
         return False
     if hasattr(value, "collect_schema"):
-        return name in value.collect_schema().names()
+        return _is_among(value.collect_schema().names(), name)
     # PyArrow's `columns` are their values, and its streams have a schema alone.
     names = getattr(value, "column_names", getattr(value, "columns", None))
-    return name in (getattr(getattr(value, "schema", None), "names", ()) if names is None else names)
+    return _is_among(getattr(getattr(value, "schema", None), "names", ()) if names is None else names, name)
+
+
+def _is_among(columns: Iterable[Any], name: str) -> bool:
+    if name in (columns := list(columns)):
+        return True
+    for column in columns:
+        if isinstance(column, str) and fold(column) == fold(name):
+            raise ColumnError(
+                f"a column {column!r} is read as {name!r} alone.", fix=f"Rename it to {name!r}, or drop it"
+            )
+    return False
 
 
 def give_back(result: Frame, like: Table[FrameT] | None) -> FrameT:

@@ -56,6 +56,9 @@ PARTS = {"date", "day", "ds", "month", "night", "time", "timestamp", "week", "ye
 PARTS |= {"batch", "collection", "corpus", "dataset", "index", "job", "partition", "snapshot", "split"}
 PARTS |= {"tenant", "version"}
 
+#: Between a note and its advice.
+ADVISED = "; "
+
 #: Names of the query that are an attribute of it, such as what several queries are variants of, beside any other name.
 TOPICS = ("topic", "topicid")
 
@@ -155,7 +158,9 @@ def note_of_structure(others: Iterable[str], queries: pl.LazyFrame | None) -> st
     """The note on queries that seem dependent, by another column or, if they are given, by ids."""
     for name in others:
         if name.casefold().startswith("topic") and fold(name) in TOPICS:
-            return f"queries of one {name!r} are taken for independent; {option('cluster', name)} counts them once"
+            return (
+                f"queries of one {name!r} are taken for independent{ADVISED}{option('cluster', name)} counts them once"
+            )
     if queries is None or queries.collect_schema()["query_id"].is_integer():
         return None
     query = pl.col("query_id").cast(pl.String).unique()
@@ -165,7 +170,7 @@ def note_of_structure(others: Iterable[str], queries: pl.LazyFrame | None) -> st
     if ids["variant"].null_count() or n_stems < 2 or 2 * max(n_stems, n_variants) > ids.height:
         return None
     likeness = f"ids look like variants of {n_stems} queries"
-    return f"{likeness}, taken for independent; {option('cluster')} says what counts once"
+    return f"{likeness}, taken for independent{ADVISED}{option('cluster')} says what counts once"
 
 
 def _is_number_in_index(name: str, schema: Iterable[str]) -> bool:

@@ -84,9 +84,9 @@ def compare(
         `p_equivalent` (Float64), `equivalent` (with a margin), `interval` (its kind), `n_queries`, `n_missing`, `wins`,
         `ties`, `losses` (UInt32), `note` (why something is null or can not be significant, that few queries make it so
         too often, and a baseline of two systems that the alphabet chose), `relative_difference` (by |baseline_mean|),
-        `simultaneous_low`, `simultaneous_high` (Bonferroni's, of the family). With a
-        reference there are also `n_model`, `lambda`, `rho`, `n_equivalent`, `people_mean` and `model_mean`, of the
-        differences, as in `summarize`. Rows go by slice, measure and pair.
+        `simultaneous_low`, `simultaneous_high` (Bonferroni's, of the family). With a reference there are also
+        `n_model`, `lambda`, `rho`, `n_equivalent`, `people_mean` and `model_mean`, of the differences, as in
+        `summarize`; `relative_difference` is the estimate by people's |baseline_mean|. Rows go by slice, measure, pair.
 
     Raises
     ------

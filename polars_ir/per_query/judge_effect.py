@@ -109,7 +109,11 @@ def _row(of: Judged, alpha: float) -> dict[str, Any]:
     known = by_query[~np.isnan(by_query)]
     if len(known):
         row["tau_by_query"] = float(known.mean())
-    by_truth, by_judge = (_significant(of_pairs, alpha) for of_pairs in differences)
+    tested = [_p_values(of_pairs, alpha) for of_pairs in differences]
+    if untested := sum(None in of_pair for of_pair in zip(*tested, strict=True)):
+        those = "1 pair" if untested == 1 else f"{untested} pairs"
+        notes.append(f"the same difference on all queries by a judge, so no test by that one: {those}")
+    by_truth, by_judge = (np.array([p is not None and p <= alpha for p in of_each]) for of_each in tested)
     both, opposite = by_truth & by_judge, orders[0] * orders[1] < 0
     cells = {
         "n_flipped": opposite,
@@ -122,12 +126,9 @@ def _row(of: Judged, alpha: float) -> dict[str, Any]:
     return {**row, **{name: int(cell.sum()) for name, cell in cells.items()}, "note": "; ".join(notes) or None}
 
 
-def _significant(differences: Floats, alpha: float) -> Any:
-    """True for the pairs of systems that Student's t tells apart, after Holm's correction."""
-    import numpy as np
-
+def _p_values(differences: Floats, alpha: float) -> list[float | None]:
+    """P-values of the pairs of systems by Student's t, after Holm's correction; None for the same difference always."""
     from polars_ir.statistics import significance
 
     outcomes = significance.t_test(significance.samples_of(differences))
-    p = significance.corrected([outcome.p for outcome in outcomes], "holm", alpha=alpha)
-    return np.array([each is not None and each <= alpha for each in p])
+    return significance.corrected([outcome.p for outcome in outcomes], "holm", alpha=alpha)

@@ -148,7 +148,7 @@ def rank_correlation(
 
 def _means(per_query: Any, measures: Any, missing: str, what: str) -> pl.DataFrame:
     """Mean of every measure, higher being better: a row per system."""
-    scores = scores_of(per_query, measures, {"missing": check("missing", missing, MISSING)}, what=what)
+    scores = scores_of(per_query, measures, {"missing": check("missing", missing, MISSING)}, clustered=False, what=what)
     n_queries, n_systems = scores.answered.shape
     values = {name: array.ravel() for name, array in scores.values.items()}
     rows = pl.DataFrame({"run": [str(system) for system in scores.systems] * n_queries, **values}).fill_nan(None)

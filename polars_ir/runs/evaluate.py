@@ -139,6 +139,7 @@ def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> R
     needs = needs_of(measured, **of_call)
     if tables:
         check_options(needs, options)
+    _check_of_strata(needs, options)
     if options["bounds"] and needs.budgets:
         raise OptionError("does not go with a budget.", about=option("bounds", True))
     if needs.kind.refuses:
@@ -151,6 +152,14 @@ def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> R
         measured = [measure._replace(expression=_expectation(measure)) for measure in measured]
         needs = needs_of(measured, **of_call)
     return Resolved(run, measured, needs)
+
+
+def _check_of_strata(needs: Needs, options: Evaluating) -> None:
+    """Raise an `OptionError` for options that take strata of a sample for the whole pool."""
+    if STRATUM in needs.columns and (options["bounds"] or options["judged_only"]):
+        from polars_ir.runs.samples import check_whole
+
+        check_whole({**options}, "bounds", "judged_only")
 
 
 def _ties_of_labelled(run: pl.DataFrame | pl.LazyFrame, measured: Sequence[ResolvedMeasure], ties: Ties) -> Ties:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -22,17 +22,28 @@ from polars_ir.runs.options import Evaluating
 #: Probabilities of a stratum that differ by less are one, rounded.
 TOLERANCE = 1e-9
 
+#: Share of the number of documents drawn of a stratum by which a rounded probability may miss it.
+ROUNDED = 0.01
+
+#: Number of documents of a query above which a probability is a mistake: nDCG has a place for each.
+MOST = 10_000_000
+
 #: Options that take the judgments for all there are, with the values that do not.
 WHOLE = {"ties": ("doc_id", "input"), "judges": (None,), "judged_only": (False,), "bounds": (False,)}
 
 
+def check_whole(options: Mapping[str, Any], *names: str) -> None:
+    """Raise an `OptionError` for options that take a sample for the whole pool."""
+    for name in names or WHOLE:
+        if options[name] not in WHOLE[name]:
+            column = STRATUM if names else PROBABILITY
+            says = f"does not go with judgments that are a sample, as their {column!r} says."
+            raise OptionError(says, about=option(name, options[name]))
+
+
 def of_sample(measures: Sequence[ResolvedMeasure], judgments: Any, options: Evaluating) -> list[ResolvedMeasure]:
     """The estimates of measures from a sample, each with its standard error; an error where there is none."""
-    values: dict[str, Any] = {**options}
-    for name, neutral in WHOLE.items():
-        if values[name] not in neutral:
-            says = f"does not go with judgments that are a sample, as their {PROBABILITY!r} says."
-            raise OptionError(says, about=option(name, values[name]))
+    check_whole({**options})
     strata = has_column(judgments, STRATUM)
     return [estimate for measure in measures for estimate in with_errors(measure, strata=strata)]
 
@@ -87,6 +98,11 @@ def _problems(read: Collection[str], keys: Sequence[str], *, counted: bool) -> d
             judged & ~((p > 0) & (p <= 1)).fill_null(False),
             "A document that was drawn has such a probability. Leave out rows that were not",
         )
+        stands_for = pl.when(judged).then(1 / p).sum().over(keys)
+        wrong[f"of queries whose {PROBABILITY!r} stand for more than {MOST:,} documents"] = (
+            judged & (stands_for > MOST),
+            "A document counts for 1 / probability; give the probability with which it was drawn",
+        )
     if STRATUM in read:
         no_stratum = pl.col(STRATUM).is_null() & pl.col("relevance").is_not_null()
         wrong[f"whose {STRATUM!r} is null"] = no_stratum, "Give each document of the pool its stratum"
@@ -95,6 +111,12 @@ def _problems(read: Collection[str], keys: Sequence[str], *, counted: bool) -> d
         wrong[f"of strata with several {PROBABILITY!r}"] = (
             judged & (drawn.max().over(stratum) - drawn.min().over(stratum) > TOLERANCE),
             f"Documents of a stratum have one; where each was drawn by itself, drop {STRATUM!r}",
+        )
+        n_drawn, n_pool = (rows.sum().over(stratum) for rows in (judged, pl.col("relevance").is_not_null()))
+        # Where the documents that were not drawn are there, they tell the probability.
+        wrong[f"of strata whose {PROBABILITY!r} is not their judged share"] = (
+            judged & (n_drawn < n_pool) & ((p * n_pool - n_drawn).abs() > ROUNDED * n_drawn),
+            f"Of N documents, n drawn, it is n / N; where each was drawn by itself, drop {STRATUM!r}",
         )
     if len(read) > 1 and counted:
         wrong["of strata without the documents that were not drawn"] = (

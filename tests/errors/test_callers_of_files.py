@@ -456,6 +456,8 @@ def test_every_error_of_files_is_provoked(parts, monkeypatch, server):
         ir.read_run(parts / "comment.run")
         (parts / "not_drawn.prels").write_bytes(b"q1 d1 1 1 NA\nq1 d2 1 1 0.5\n")
         ir.read_qrels(parts / "not_drawn.prels", format="prels")
+        drawn = pl.DataFrame({**TABLES["blank"], "relevance": 1, "inclusion_probability": 0.5})
+        tried(lambda: ir.write_qrels(drawn, parts / "drawn.qrels"))
         (parts / "tags.run").write_bytes(RUN + RUN.replace(b"d1", b"d9").rstrip() + b"b\n")
         ir.read_run(parts / "tags.run")
         (parts / "empty.csv").write_bytes(b"")

@@ -498,3 +498,10 @@ def test_samples_are_read_back_as_written(tmp_path: Path, format: str) -> None:
     qrels = qrels.drop("inclusion_probability" if format == "sample_eval" else "stratum")
     ir.write_qrels(qrels, tmp_path / "a", format=format)
     assert_frame_equal(ir.read_qrels(tmp_path / "a", format=format), qrels)
+
+
+def test_a_sample_that_is_written_without_its_probability_is_told(tmp_path: Path) -> None:
+    drawn = pl.DataFrame({"query_id": "q", "doc_id": ["d1"], "relevance": [1], "inclusion_probability": [0.5]})
+    with pytest.warns(ir.IRWarning, match="'inclusion_probability' is not written.*; format='prels' has it"):
+        ir.write_qrels(drawn, tmp_path / "a.txt")
+    ir.write_qrels(drawn, tmp_path / "a.txt", format="prels")

@@ -134,6 +134,12 @@ def test_a_measure_that_is_a_cost_is_turned() -> None:
             "'model' and 'people' judged no queries in common; they have",
         ),
         (PER_QUERY.filter(run="a"), {}, "needs several systems"),
+        (PER_QUERY.head(0), {}, "per_query has no row, and so no judges"),
+        (
+            PER_QUERY.filter((pl.col("judge") == "people") | (pl.col("run") == "a")),
+            {},
+            "'model' and 'people' have only one system in common: 'a'",
+        ),
     ],
 )
 def test_what_can_not_be_compared_is_an_error(function, frame, options, message) -> None:
@@ -199,3 +205,17 @@ def test_standard_errors_are_no_measures_to_compare() -> None:
     people = with_errors.filter(judge="people").drop("judge")
     for frame in (people, people.lazy()):
         assert ir.compare(frame).lazy().collect()["measure"].unique().to_list() == ["AP"]
+
+
+def test_pairs_without_a_test_are_counted_and_texts_are_no_measure() -> None:
+    steady = frame_of(people=np.array([[0.5, 0.25], [0.75, 0.5]]), model=np.array([[0.5, 0.25], [0.75, 0.25]]))
+    (row,) = ir.judge_effect(steady).to_dicts()
+    assert row["passive"] == 1
+    assert row["note"] == "the same difference on all queries by a judge, so no test by that one: 1 pair"
+    with pytest.raises(ir.IRError, match="'AP' must be numbers"):
+        ir.judge_effect(PER_QUERY.with_columns(pl.col("AP").cast(pl.String), RR=1.0))
+
+
+def test_what_takes_no_clusters_advises_none() -> None:
+    note = ir.judge_effect(PER_QUERY.with_columns(topic=pl.lit("t")))["note"].item()
+    assert note == "queries of one 'topic' are taken for independent"

@@ -235,7 +235,10 @@ WRONG = {
         "reference does not go with weights: how often its intervals then hold is not known. Leave one of them out.",
     ),
     "strata": (summary(PEOPLE, strata="AP"), "reference does not go with strata"),
-    "a bootstrap": (summary(PEOPLE, interval="BCa"), "reference goes with interval='auto'; got interval='BCa'."),
+    "a bootstrap": (
+        summary(PEOPLE, interval="BCa"),
+        "reference goes with interval='auto' or interval='t'; got interval='BCa'.",
+    ),
     "a micro average": (
         lambda: ir.mean(MODEL, reference=PEOPLE, average="micro"),
         "reference goes with average='macro'; got average='micro'. Leave one of them out.",
@@ -299,3 +302,20 @@ def test_queries_that_people_judged_for_some_systems_only_are_an_error():
         with pytest.raises(ir.IRError, match="reference has 1 row too few, of queries that people judged") as raised:
             ir.compare(frame, reference=reference).lazy().collect()
         assert query in str(raised.value)
+
+
+def test_one_query_has_no_deviation_and_no_clusters_are_advised():
+    of_topics = MODEL.with_columns(topic=pl.lit("t"))
+    row = ir.summarize(of_topics, reference=PEOPLE.head(1)).row(0, named=True)
+    assert row["std"] is None
+    assert row["note"].endswith("queries of one 'topic' are taken for independent")
+
+
+def test_a_difference_that_the_model_turns_is_told():
+    f = np.linspace(0, 1, 12)
+    people = pl.DataFrame({"query_id": MODEL["query_id"].head(12), "AP": f - 0.51})
+    model = MODEL.with_columns(AP=pl.Series([*f, *np.linspace(0.1, 1, 12)]))
+    pairs = ({"new": each, "old": each.with_columns(AP=pl.lit(0.0))} for each in (model, people))
+    row = ir.compare(next(pairs), reference=next(pairs), baseline="old").row(0, named=True)
+    assert row["people_mean"] < 0 < row["difference"]
+    assert "the estimate has the other sign than people's difference" in row["note"]

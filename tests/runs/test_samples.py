@@ -196,6 +196,10 @@ def test_inferred_figures_need_the_pool() -> None:
         ir.evaluate(RUNS, POOL.filter(pl.col("relevance") >= 0), "xinfAP")
     with pytest.raises(ColumnError, match="'stratum'"):
         ir.evaluate(RUNS, POOL.drop("stratum", "inclusion_probability"), "xinfAP")
+    with pytest.raises(MeasureError, match="'xinfAP' counts the strata of the pool; the judgments have no column"):
+        ir.evaluate(RUNS, POOL.drop("stratum"), "xinfAP")
+    with pytest.raises(DataError, match="give each document one stratum"):
+        ir.evaluate(RUNS, pl.concat([POOL, POOL.with_columns(stratum=pl.lit("C"))]), "xinfAP")
 
 
 def test_a_run_with_grades_of_its_own_can_be_a_sample() -> None:
@@ -288,3 +292,41 @@ def test_what_has_no_estimate_refuses_a_sample() -> None:
             call(STRATA, "xinfAP")
     explained = calls[0](STRATA, "xinfAP")
     assert explained["contribution"].sum() == pytest.approx(WORKED["d3", "d5"][6], abs=1e-6)
+
+
+def test_a_probability_that_the_pool_contradicts_is_an_error() -> None:
+    wrong = POOL.with_columns(inclusion_probability=pl.when(stratum="A").then(1.0).otherwise(0.25))
+    with pytest.raises(
+        DataError, match="has 12 rows of strata whose 'inclusion_probability' is not their judged share"
+    ):
+        ir.evaluate(RUNS, wrong, "P@4")
+    with pytest.raises(DataError, match="whose 'inclusion_probability' stand for more than 10,000,000 documents"):
+        ir.evaluate(RUNS, POOL.drop("stratum").with_columns(inclusion_probability=1e-9), "nDCG")
+    run = pl.LazyFrame({"query_id": "d3+d4", "doc_id": RUN, "score": 1.0})
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="is not their judged share"):
+        ir.evaluate(run, wrong.lazy(), "P@4").collect()
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame, pl.LazyFrame, "pandas"])
+def test_a_probability_in_another_spelling_is_an_error(kind) -> None:
+    qrels = POOL.rename({PROBABILITY: "Inclusion_Probability"})
+    run = pl.DataFrame({"query_id": "d3+d4", "doc_id": RUN, "score": 1.0})
+    run, qrels = (frame.to_pandas() if kind == "pandas" else kind(frame) for frame in (run, qrels))
+    with pytest.raises(ColumnError, match="a column 'Inclusion_Probability' is read as 'inclusion_probability' alone"):
+        ir.evaluate(run, qrels, "P@4")
+
+
+def test_inferred_figures_have_no_bounds_and_no_condensed_lists() -> None:
+    for options in ({"bounds": True}, {"judged_only": True}):
+        with pytest.raises(OptionError, match="does not go with judgments that are a sample, as their 'stratum' says"):
+            ir.evaluate(RUNS, POOL.drop(PROBABILITY), "xinfAP", **options)
+
+
+def test_sums_of_a_sample_with_nothing_relevant_are_0_and_ratios_are_undefined() -> None:
+    grade = pl.when(query_id="d3+d5").then(pl.min_horizontal("relevance", 0)).otherwise("relevance")
+    found = ir.evaluate(RUNS, POOL.with_columns(relevance=grade), [*MEASURES, "RBP"], undefined=None)
+    found = found.filter(query_id="d3+d5")
+    for name in ("P@4", "DCG@5", "NumRel", "RBP"):
+        assert found.select(name, f"{name} se").unique().rows() == [(0.0, 0.0)]
+    for name in ("AP", "R@4", "nDCG@5"):
+        assert found.select(name, f"{name} se").unique().rows() == [(None, None)]

@@ -18,7 +18,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, FileError, option, reading
+from polars_ir.errors import ColumnError, FileError, option, reading, warn
 from polars_ir.files.finding.file import UNPACKED, File, beginning
 from polars_ir.files.formats.record import Format, Role, Rows, Writer
 from polars_ir.files.rows.blanks import (
@@ -323,6 +323,10 @@ def qrels_lines(table: CanonicalFrame, _tag: str, places: dict[str, int] = _QREL
         if name not in table.dtypes:
             raise ColumnError.no_per(name, (), list(table.dtypes))
     check_any("qrels", rows)
+    for name, of in (("stratum", "sample_eval"), (PROBABILITY, "prels")):
+        if name in table.dtypes and name not in places:
+            says = f"{name!r} is not written, without which a sample is read as if it were the pool"
+            warn(f"{says}; {option('format', of)} has it.", about="qrels")
     values = ("relevance", "stratum", PROBABILITY)
     check_judged_once(rows, [name for name in places if name not in values])
     names = {place: name for name, place in places.items()}

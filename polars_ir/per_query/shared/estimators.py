@@ -87,7 +87,7 @@ def means(queries: Queries, average: str, people: Any = None) -> pl.LazyFrame:
 
 def summaries(queries: Queries, options: Mapping[str, Any]) -> pl.LazyFrame:
     """A row per slice, system and measure, in the order of the measures."""
-    note_of_queries, columns = queries.note(), queries.table.columns
+    note_of_queries, columns = queries.note(clustered=options["reference"] is None), queries.table.columns
     queries = queries.of_clusters(lambda measure: averages.mean_of(Averaging.of(measure, columns)))
     interval, made = options["interval"], list(MADE)
     if options["reference"] is not None:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, DataError, OptionError, nearest, option, quoted
+from polars_ir.errors import ColumnError, DataError, DtypeError, OptionError, nearest, option, quoted
 from polars_ir.frames.table import per_query_table
+from polars_ir.language.columns import column_of
 from polars_ir.per_query.shared.keys import null_rule
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.paired import Scores, scores_of
@@ -47,9 +48,13 @@ def judged_by_each(per_query: Any, measures: Measures, truth: object, what: str)
     if JUDGE not in table.dtypes:
         says = f"has no column {JUDGE!r}, which evaluate(by={JUDGE!r}) gives; it has {quoted(table.columns)}."
         raise ColumnError(says, about="per_query", near=nearest(JUDGE, table.columns))
+    if texts := [name for name, dtype in table.dtypes.items() if dtype == pl.String and column_of(name) is not None]:
+        raise DtypeError.of_column("per_query", texts[0], "numbers", pl.String(), "Cast it, or leave it out.")
     rows = table.checked(*(null_rule(table, name) for name in (JUDGE, *table.keys))).collect()
     table.check_once(JUDGE, *table.keys, made=rows)
     rows = rows.with_columns(pl.col(JUDGE).cast(pl.String))
+    if rows.is_empty():
+        raise DataError("has no row, and so no judges to compare; it must have some.", about="per_query")
     judges = rows[JUDGE].unique().sort().to_list()
     if str(truth) not in judges:
         says = f"names {str(truth)!r}, which is not one of the judges: {quoted(judges)}."
@@ -79,8 +84,13 @@ def _beside(
             raise DataError(f"{what}: {says} {first}. Evaluate the same ones with both, and write their names alike.")
         n_others = pl.concat([people[key], frame[key]]).n_unique() - both[key].n_unique()
         left_out += [f"left out, of one judge alone: {n_others} {one if n_others == 1 else others}"] if n_others else []
+    if "run" in keys and both["run"].n_unique() == 1 < people["run"].n_unique():
+        says = f"{judge!r} and {truth!r} have only one system in common: {str(both['run'][0])!r}."
+        raise DataError(f"{what}: {says} Evaluate the same ones with both, and write their names alike.")
     people, frame = (side.join(both, on=keys, how="semi") for side in (people, frame))
-    reference, scores = (scores_of(side, measures, {"missing": "skip"}, what=what) for side in (people, frame))
+    reference, scores = (
+        scores_of(side, measures, {"missing": "skip"}, clustered=False, what=what) for side in (people, frame)
+    )
     for measure in reference.measures:
         yield _of_measure(reference, scores, measure, judge, system, left_out)
 

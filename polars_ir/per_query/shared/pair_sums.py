@@ -336,7 +336,7 @@ def sums_of(
     ends = extremes.agg(pl.col("lowest").min(), pl.col("highest").max())
     systems = _systems(per_query, ends, what, queries.table.columns)
     slices = dict(zip(map(column_for, queries.slices), queries.slices, strict=True))
-    note = queries.note()
+    note = queries.note(clustered=people is None)
     if PROVENANCE in queries.table.columns:
         made = of_model.of_rows(_made).unique()
         note = "; ".join(filter(None, (note, check_made_alike(queries.table, made, queries.measures)))) or None

@@ -304,9 +304,9 @@ def _complete(values: Floats) -> Booleans:
     return np.logical_not(lacking[:, ~lacking.all(axis=0)].any(axis=1, keepdims=True))[:, 0]
 
 
-def _note(of: Queries) -> str | None:
+def _note(of: Queries, *, clustered: bool) -> str | None:
     """The note of the queries, with that of how their rows were made."""
-    note = of.note()
+    note = of.note(clustered=clustered)
     if PROVENANCE not in of.table.columns:
         return note
     made = of.rows.sort(of.table.keys).collect()
@@ -321,11 +321,13 @@ def scores_of(
     by: Any = None,
     cluster: Any = None,
     keys: Sequence[str] = (),
+    clustered: bool = True,
     what: str,
 ) -> Scores:
     """Scores of the systems of a per-query frame, by the options of a function that messages name.
 
-    Where `keys` distinguish several rows of a query, the query is the cluster.
+    Where `keys` distinguish several rows of a query, the query is the cluster. A function whose queries can not be
+    `clustered` has no note that advises it.
     """
     import numpy as np
 
@@ -341,7 +343,7 @@ def scores_of(
     systems = systems_of(per_query, of.table.select("run").collect())
     if len(systems) < 2:
         raise ColumnError.one_system(what, of.table.columns, systems)
-    note = _note(of)
+    note = _note(of, clustered=people is None and clustered)
     slices, others = list(map(column_for, of.slices)), [] if cluster is None else [CLUSTER]
     column = pl.col("run").cast(pl.String).cast(pl.Enum(systems)).to_physical()
     columns = [*of.measures] if people is None else [*of.measures, JUDGED, *map(people_of, of.measures)]
@@ -370,8 +372,7 @@ def scores_of(
         model, there, answered = values, answered, by_cell(JUDGED, np.nan) == 1
         values = {}
         of_part = answered.any(axis=1, keepdims=True) & ~answered
-        if (in_part := of_part & there).any():
-            raise _judged_in_part(of, pl.Series(np.take(in_part, cells)))
+        _check_judged_whole(of, pl.Series(np.take(of_part & there, cells)))
         for measure in of.measures:
             values[measure] = np.where(of_part, lacking, by_cell(people_of(measure), np.nan))
     judged = {}
@@ -393,14 +394,16 @@ def scores_of(
     )
 
 
-def _judged_in_part(of: Queries, is_lacking: pl.Series) -> DataError:
-    """The error for rows that people lack, of queries that they judged for other systems."""
+def _check_judged_whole(of: Queries, is_lacking: pl.Series) -> None:
+    """Raise a `DataError` for rows that people lack, of queries that they judged for other systems."""
+    if not is_lacking.any():
+        return
     from polars_ir.per_query.shared.reference import IN_PART
 
     keys = list(of.table.keys)
     shown = of.rows.select(keys).collect().filter(is_lacking).sort("query_id", "run")
     problem, fix = IN_PART
-    return DataError.rows(
+    raise DataError.rows(
         "reference", problem, fix, shown.height, shown.rename({key: of.table.names[key] for key in keys})
     )
 

@@ -22,7 +22,7 @@ import polars.selectors as cs
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, OptionError
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.kinds import aligned_series
-from polars_ir.frames.roles import PROVENANCE, note_of_structure
+from polars_ir.frames.roles import ADVISED, PROVENANCE, note_of_structure
 from polars_ir.frames.rules import Rule
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.columns import average_of
@@ -169,8 +169,11 @@ class Queries:
         rows = self.rows.group_by(*self.keys, CLUSTER, maintain_order=True).agg(*means, *strata)
         return replace(self, rows=rows.rename({CLUSTER: "query_id"}).sort("query_id"))
 
-    def note(self) -> str | None:
-        """Note on the clusters that count instead of queries, or that queries seem to have."""
+    def note(self, *, clustered: bool = True) -> str | None:
+        """Note on the clusters that count instead of queries, or that queries seem to have.
+
+        It advises them where queries can be `clustered`.
+        """
         if self.cluster == QUERY:
             return "each query counts once, as the mean of its rows"
         if self.cluster is not None:
@@ -181,7 +184,8 @@ class Queries:
             last = self.rows.select(NUMBER).collect().to_series().sort()[LOOKED_AT]
             if note_of_structure(others, self.rows.filter(pl.col(NUMBER) <= last)) is None:
                 return None
-        return note_of_structure(others, self.rows if self.table.eager else None)
+        note = note_of_structure(others, self.rows if self.table.eager else None)
+        return note if note is None or clustered else note.partition(ADVISED)[0]
 
     def each_system(self, per_query: Any, *others: str) -> Systems:
         """Measures and slices of each system's queries, and other columns of them, in the order of their ids."""

@@ -40,6 +40,9 @@ HERE = "polars_ir: judged by the model"
 #: Advice on people's queries without a model's figures.
 OF_ALL = "Evaluate the model's judgments of them too, or leave them out"
 
+#: The note on a difference that the model turns.
+OTHER_SIGN = "the estimate has the other sign than people's difference"
+
 #: The problem of queries that people judged of some systems only, and advice.
 IN_PART = (
     "too few, of queries that people judged for some systems only",
@@ -51,7 +54,8 @@ def check_reference(options: Mapping[str, Any], only: Mapping[str, Collection[An
     """Raise an `OptionError` for options that do not go with a reference, of which `only` lists those that do."""
     for name, values in only.items():
         if name in options and options[name] not in values:
-            says = f"goes with {option(name, next(iter(values)))}; got {option(name, options[name])}."
+            those = " or ".join(option(name, value) for value in values if value is not None)
+            says = f"goes with {those}; got {option(name, options[name])}."
             raise OptionError(says, about=option("reference"), fix="Leave one of them out")
     for name in ("weights", "strata", "cluster", "margin"):
         if options.get(name) is not None:
@@ -66,7 +70,9 @@ def people(queries: Queries, reference: Any, *, named: bool = False) -> Canonica
     """
     if QUERY in queries.table.dtypes:
         says = "goes with one row of a query and system in per_query, which has several."
-        raise OptionError(says, about=option("reference"), fix="Keep those of one night, say")
+        raise OptionError(
+            says, about=option("reference"), fix="Keep one row of each, such as those of one night or judge"
+        )
     table, of = per_query_table(reference, "reference"), queries.table
     if queries.table.eager and not table.eager:
         table = table.with_frame(collected(table.all_columns(), "in-memory"))
@@ -194,7 +200,7 @@ def _on_scale(rows: pl.LazyFrame, averaging: Averaging) -> pl.LazyFrame:
     """The columns of a summary, on the scale of the measure."""
     n, means = pl.col("n"), {"mean": "estimate", "people_mean": "y", "model_mean": "model_mean"}
     return rows.with_columns(
-        std=pl.when(pl.col("lowest") == pl.col("highest")).then(0.0).otherwise(pl.col("var_y").sqrt()),
+        std=pl.when(n > 1, pl.col("lowest") == pl.col("highest")).then(0.0).otherwise(pl.col("var_y").sqrt()),
         n_queries=n.cast(pl.UInt32),
         n_effective=n.cast(pl.Float64),
         n_model=pl.col("n_model").cast(pl.UInt32),
@@ -222,6 +228,7 @@ def with_estimates(pairs: Sequence[Pair], moments: pl.LazyFrame) -> list[Pair]:
         if d.n:
             squares = row["error"] ** 2 * d.n * (d.n - 1)
             sample = Moments(d.n, row["estimate"], squares, d.lowest, d.highest, support=d.support)
-        beside = {name: row[name] for name in (*ADDED, "why")}
+        turned = OTHER_SIGN if d.n and row["estimate"] * row["people_mean"] < 0 else None
+        beside = {name: row[name] for name in ADDED} | {"why": "; ".join(filter(None, (row["why"], turned))) or None}
         found.append(pair._replace(sample=sample, people=d, beside=beside))
     return found
