@@ -150,8 +150,10 @@ def _warn_of_other_texts(pairs: pl.DataFrame, spans: pl.DataFrame, chunks: Spans
 
 def _warn_of_overlaps(spans: pl.DataFrame) -> None:
     """Warn of spans of a query that overlap, whose common text counts for each."""
-    before = pl.col("end").cum_max().shift().over("query_id", "source")
-    again = spans.filter(pl.col("start") < before)
+    # Texts laid end to end need no groups, which take thirty times as long.
+    is_next = pl.any_horizontal(pl.col(name) != pl.col(name).shift() for name in ("query_id", "source"))
+    far = is_next.fill_null(False).cum_sum().cast(pl.Int64) * pl.col("end").max()
+    again = spans.filter(pl.col("start") + far < (pl.col("end") + far).cum_max().shift())
     if again.height:
         first = _place(again.row(0, named=True))
         fix = Fix("Segments count each character once", Setting("segments", value=True))
