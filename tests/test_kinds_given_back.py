@@ -229,7 +229,10 @@ OF_ROWS = {
 #: Faults of frames of figures, which a plan can not have or tells of in other words.
 OF_FRAMES = {
     "no query": (lambda f: f.drop("query_id"), "has no 'query_id' column"),
-    "texts": (lambda f: f.cast(pl.String), "has no measure, which is a numeric or Boolean column"),
+    "texts": (
+        lambda f: f.cast(pl.String),
+        "has no measure, which is a numeric or Boolean column|must be numbers; it is String",
+    ),
     "a path": (lambda _: "a.parquet", "must be a table; got the path 'a.parquet'"),
     "no row": (lambda f: f.clear(), "has no row"),
     "one system": (lambda f: f.filter(run=f["run"][0]), "needs several systems; per_query has only 'bm25'"),

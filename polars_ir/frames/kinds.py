@@ -112,14 +112,12 @@ def has_column(value: Any, name: str) -> bool:
     if value is None or isinstance(value, Mapping):
         return False
     if hasattr(value, "collect_schema"):
-        return _is_among(value.collect_schema().names(), name)
-    # PyArrow's `columns` are their values, and its streams have a schema alone.
-    names = getattr(value, "column_names", getattr(value, "columns", None))
-    return _is_among(getattr(getattr(value, "schema", None), "names", ()) if names is None else names, name)
-
-
-def _is_among(columns: Iterable[Any], name: str) -> bool:
-    if name in (columns := list(columns)):
+        names = value.collect_schema().names()
+    else:
+        # PyArrow's `columns` are their values, and its streams have a schema alone.
+        of_schema = getattr(getattr(value, "schema", None), "names", ())
+        names = getattr(value, "column_names", getattr(value, "columns", of_schema))
+    if name in (columns := list(names)):
         return True
     for column in columns:
         if isinstance(column, str) and fold(column) == fold(name):

@@ -19,9 +19,6 @@ from polars_ir.language.lists import OF_HISTORY
 from polars_ir.language.options import Option, Value, check, documented, one_of, or_none, truth
 from polars_ir.language.sets import FAMILIES
 
-#: The cutoff after the `@` of a canonical name.
-CUTOFF = re.compile(r"\d{1,10}", re.ASCII)
-
 #: Whole floats of this size or more are not written as integers: neighbours would share one.
 EXACT = 2**53
 
@@ -333,37 +330,3 @@ def _literal(value: object) -> str:
 def catalogued() -> tuple[Measure, ...]:
     """The functions of the catalogue as it is now: the key of a cache, since users define measures anew."""
     return tuple(map(attrgetter("function"), list(CATALOG.values())))
-
-
-class MeasureColumn(NamedTuple):
-    """The measure that a column is named for: the entry of the catalogue, and the arguments."""
-
-    info: MeasureInfo
-    arguments: Mapping[str, object]
-
-    @property
-    def is_cost(self) -> bool:
-        """True where the lowest value is the best one."""
-        return self.info.best == self.info.bounds[0]
-
-    @property
-    def out_of(self) -> pl.Expr | None:
-        """Denominator of a ratio of counts, over columns of counts; None where the value is no such ratio."""
-        info = self.info
-        return info.out_of(**{**info.parameters, **self.arguments}) if info.out_of else None
-
-
-def canonical(name: str) -> MeasureColumn | None:
-    """The measure of a canonical name with at most a cutoff; None for any other notation, which `dialects` reads.
-
-    >>> canonical("nDCG@10").arguments, canonical("ndcg@10"), canonical("P(rel=2)@5")
-    ({'k': 10}, None, None)
-    """
-    measure, at, cutoff = name.partition("@")
-    info = CATALOG.get(measure)
-    if info is None:
-        return None
-    if not at:
-        return MeasureColumn(info, {})
-    takes_cutoff = info.at == "k" and "k" in info.parameters
-    return MeasureColumn(info, {"k": int(cutoff)}) if takes_cutoff and CUTOFF.fullmatch(cutoff) else None

@@ -4,17 +4,57 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection
-from typing import Literal
+from collections.abc import Collection, Mapping
+from typing import Literal, NamedTuple
+
+import polars as pl
 
 from polars_ir.errors import MeasureError
 from polars_ir.language import sql
-from polars_ir.language.catalog import Average, Measure, MeasureColumn, canonical, catalogued
+from polars_ir.language.catalog import CATALOG, Average, Measure, MeasureInfo, catalogued
 from polars_ir.language.dialects import measure_named
 from polars_ir.language.measure import PARTS, of_part
 
 #: The suffix of a companion column at the end of a name in SQL: `ndcg_10_low`.
 PART_IN_SQL = re.compile(rf"_(?:{'|'.join(PARTS)})$", re.IGNORECASE)
+
+
+#: The cutoff after the `@` of a canonical name.
+CUTOFF = re.compile(r"\d{1,10}", re.ASCII)
+
+
+class MeasureColumn(NamedTuple):
+    """The measure that a column is named for: the entry of the catalogue, and the arguments."""
+
+    info: MeasureInfo
+    arguments: Mapping[str, object]
+
+    @property
+    def is_cost(self) -> bool:
+        """True where the lowest value is the best one."""
+        return self.info.best == self.info.bounds[0]
+
+    @property
+    def out_of(self) -> pl.Expr | None:
+        """Denominator of a ratio of counts, over columns of counts; None where the value is no such ratio."""
+        info = self.info
+        return info.out_of(**{**info.parameters, **self.arguments}) if info.out_of else None
+
+
+def canonical(name: str) -> MeasureColumn | None:
+    """The measure of a canonical name with at most a cutoff; None for any other notation, which `dialects` reads.
+
+    >>> canonical("nDCG@10").arguments, canonical("ndcg@10"), canonical("P(rel=2)@5")
+    ({'k': 10}, None, None)
+    """
+    measure, at, cutoff = name.partition("@")
+    info = CATALOG.get(measure)
+    if info is None:
+        return None
+    if not at:
+        return MeasureColumn(info, {})
+    takes_cutoff = info.at == "k" and "k" in info.parameters
+    return MeasureColumn(info, {"k": int(cutoff)}) if takes_cutoff and CUTOFF.fullmatch(cutoff) else None
 
 
 def column_of(name: str) -> MeasureColumn | None:

@@ -11,8 +11,8 @@ import polars as pl
 
 from polars_ir.errors import OF_PLANS, TAKEN, Code, Fix, MeasureError, fold, warn
 from polars_ir.language import sql
-from polars_ir.language.catalog import Measure, MeasureCall, MeasureColumn, canonical, catalogued, info_of
-from polars_ir.language.columns import column_of, measure_of, measure_part
+from polars_ir.language.catalog import Measure, MeasureCall, catalogued, info_of
+from polars_ir.language.columns import MeasureColumn, canonical, column_of, measure_of, measure_part
 from polars_ir.language.dialects import IR_MEASURES, in_a_row, in_words_of, measure_named, parsed_name, several
 from polars_ir.language.measure import call_of, members, together
 from polars_ir.language.options import check, is_number, is_whole, one_of

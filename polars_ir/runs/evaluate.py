@@ -139,7 +139,6 @@ def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> R
     needs = needs_of(measured, **of_call)
     if tables:
         check_options(needs, options)
-    _check_of_strata(needs, options)
     if options["bounds"] and needs.budgets:
         raise OptionError("does not go with a budget.", about=option("bounds", True))
     if needs.kind.refuses:
@@ -152,14 +151,6 @@ def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> R
         measured = [measure._replace(expression=_expectation(measure)) for measure in measured]
         needs = needs_of(measured, **of_call)
     return Resolved(run, measured, needs)
-
-
-def _check_of_strata(needs: Needs, options: Evaluating) -> None:
-    """Raise an `OptionError` for options that take strata of a sample for the whole pool."""
-    if STRATUM in needs.columns and (options["bounds"] or options["judged_only"]):
-        from polars_ir.runs.samples import check_whole
-
-        check_whole({**options}, "bounds", "judged_only")
 
 
 def _ties_of_labelled(run: pl.DataFrame | pl.LazyFrame, measured: Sequence[ResolvedMeasure], ties: Ties) -> Ties:
@@ -181,13 +172,15 @@ def _estimates(measured: list[ResolvedMeasure], judgments: Any, options: Evaluat
 
 
 def _of_sample(
-    relation: pl.LazyFrame, pair: RunAndQrels, measured: list[ResolvedMeasure], needs: Needs
+    relation: pl.LazyFrame, pair: RunAndQrels, measured: list[ResolvedMeasure], needs: Needs, options: Evaluating
 ) -> tuple[pl.LazyFrame, list[ResolvedMeasure], Sequence[str]]:
     """The judged relation of a sample with its estimates, the measures that read these, and the names of errors."""
     if needs.columns.isdisjoint((PROBABILITY, STRATUM)):
         return relation, measured, ()
-    from polars_ir.runs.samples import estimated_sample
+    from polars_ir.runs.samples import check_whole, estimated_sample
 
+    if STRATUM in needs.columns and (options["bounds"] or options["judged_only"]):
+        check_whole({**options}, "bounds", "judged_only")
     return estimated_sample(relation, pair, measured, needs)
 
 
@@ -209,7 +202,7 @@ def _planned(
     pair, relation = beside[:2] if beside else judged_relation(run, qrels, measured, needs)
     if only_judged:
         pair = replace(pair, only_judged=only_judged)
-    relation, estimates, errors = _of_sample(relation, pair, measured, needs)
+    relation, estimates, errors = _of_sample(relation, pair, measured, needs, options)
     warn_of_tables(run, pair, measured)
     by_grade = needs.kind.by_document and needs.ties in ("best", "worst")
     marks: dict[str, Any] = marks_of(pair, needs) if pair.qrels else {}

@@ -433,6 +433,8 @@ def test_every_error_of_files_is_provoked(parts, monkeypatch, server):
                 tried(lambda read=read, path=path, wrong=wrong: read(path, format=wrong.format).lazy().collect())
         for call in OF_PROGRAMS.values():
             tried(lambda call=call: call(parts))
+        (parts / "sample.qrels").write_bytes(b"q1 0 d1 1 2\nq1 0 d2 2 0\n")
+        ir.read_qrels(parts / "sample.qrels", format="preferences")
         in_a_folder(parts, "")
         for source in NAMES.values():
             tried(lambda source=source: ir.read_run(source))

@@ -278,6 +278,29 @@ CASES = {
         },
         1.0,
     ),
+    "judges of unlike queries": Case(
+        lambda run, qrels: ir.evaluate(run, qrels, "RR", by="judge").height,
+        {
+            "run": POLARS(ranked()),
+            "qrels": POLARS(
+                {"query_id": ["q1", "q2", "q1"], "doc_id": [*"aba"], "judge": [*"mmp"], "relevance": [1, 1, 1]}
+            ),
+        },
+        2,
+    ),
+    "judges that are fractions": Case(
+        lambda run, qrels: ir.evaluate(run, qrels, "RR", by="judge").height,
+        {
+            "run": POLARS(ranked()),
+            "qrels": POLARS({"query_id": ["q1", "q2"], "doc_id": [*"ab"], "judge": [1.0, 1.0], "relevance": [1, 1]}),
+        },
+        2,
+    ),
+    "scores for costs": Case(
+        lambda run, qrels: ir.evaluate(run, qrels, ir.recall(budget=3, cost="score")),
+        {"run": POLARS(ranked()), "qrels": QRELS},
+        None,
+    ),
     "grades of judges that are scores": Case(
         lambda qrels: first(ir.agreement(qrels), "value"),
         {

@@ -28,6 +28,8 @@ LISTS = pl.DataFrame({"query_id": ["q1"], "retrieved": [["d1", "d2"]], "relevant
 CLICKS = ir.interleave(ONE, OTHER, impression="i1").with_columns(clicks=1)
 NUGGETS = pl.DataFrame({"query_id": ["q1"], "nugget": [1], "importance": ["vital"], "assignment": ["support"]})
 SUPPORT = pl.DataFrame({"query_id": ["q1"], "sentence": [1], "citation": [1], "support": [2]})
+CHUNKS = pl.DataFrame({"doc_id": ["d1"], "source": ["s"], "start": [0], "end": [9]})
+GOLD = pl.DataFrame({"query_id": ["q1"], "source": ["s"], "start": [2], "end": [5]})
 ORIGINAL = pl.DataFrame({"query_id": ["q1"], "doc_id": ["d1"], "score": [1.0]})
 
 #: Arguments that are right, by the parameter; those of a function itself come first.
@@ -43,6 +45,8 @@ OWN = {
     "collapse": {"by": pl.col("doc_id")},
     "fuse": {"format": None},
     "agreement": {"qrels": JUDGED},
+    "qrels_from_spans": {"chunks": CHUNKS, "gold": GOLD},
+    "relabel": {"qrels": {"q1": {"d1": 1}}, "old_chunks": CHUNKS, "new_chunks": CHUNKS},
     "merge_judgments": {"qrels": JUDGED},
     "twins": {"documents": {"d1": "a text"}},
     "stages": {"run": {"a": ONE, "b": OTHER}},
