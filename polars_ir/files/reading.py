@@ -67,7 +67,7 @@ def read_rows(files: list[File], role: Role, reader: Rows, words: Words | None, 
             failed = error
             continue
         if frame.is_empty() and parts[0].dialect is None:
-            raise FileError.empty(files[0])
+            raise parts[0].nothing()
         if role == "qrels" and not said:
             _check_judgments(parts, reader)
         _warn_of_format(parts, reader)

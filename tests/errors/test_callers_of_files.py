@@ -55,6 +55,7 @@ FILES = {
     "five fields": Wrong("qrels", b"q1 ann 1 d1 2\n", format="trec", right={"format": "preferences"}),
     "a sample by strata": Wrong("qrels", b"q1 0 d1 1 2\n", format="trec", right={"format": "sample_eval"}),
     "a sample by chance": Wrong("qrels", b"q1 d1 2 1 0.5\n", format="trec", right={"format": "prels"}),
+    "chances that are not known": Wrong("qrels", b"q1 d1 2 1 NA\n", format="prels"),
     "a chance of nothing": Wrong("qrels", b"q1 d1 2 1 0\n", format="prels"),
     "ratings for judgments": Wrong("qrels", b"0\t25\t5\t978824351\n", right={"format": "trec"}),
     "a comment without a document": Wrong("qrels", b"2 qid:1 # inc = 1\n", "ltr.txt"),

@@ -73,6 +73,7 @@ def test_an_example_is_read_and_scanned(format: Format, role: str, text: str, en
         assert_frame_equal(READERS[role](path), read, check_exact=True)
 
 
+@pytest.mark.filterwarnings("ignore:qrels '.*' is not written, without which a sample:polars_ir.IRWarning")
 @pytest.mark.parametrize(("format", "role"), WRITTEN)
 def test_what_is_written_reads_back_equal(format: Format, role: str, tmp_path: Path) -> None:
     path = tmp_path / f"written{extension(format)}"

@@ -192,6 +192,10 @@ WRONG = {
         summary(ALIEN),
         f"reference has 1 row that per_query lacks. {OF_ALL}. The first:\n{SHOWN}",
     ),
+    "figures in each other's place": (
+        summary(MODEL, per_query=MODEL.head(12)),
+        r"that per_query lacks. It has all rows of per_query besides; exchange them",
+    ),
     "such a query in a comparison": (
         lambda: ir.compare(SYSTEMS, reference=ALIEN.with_columns(run=pl.lit("a"))),
         "reference has 1 row that per_query lacks",

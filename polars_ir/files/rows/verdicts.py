@@ -69,8 +69,14 @@ class Checked:
         except FAILURES as error:
             raise unreadable(self.path, error, self.dialect) from None
         if head.is_empty() and self.dialect is None:
-            raise FileError.empty(self.path)
+            raise self.nothing()
         return dataclasses.replace(self, rows=head.lazy())
+
+    def nothing(self) -> FileError:
+        """The error of a file none of whose lines is read."""
+        if self.left_out is None:
+            return FileError.empty(self.path)
+        return FileError.of_file(self.path, f"no line holds data, or of each the {self.left_out}.")
 
     def warn_of_comments(self, first: int | None = None) -> None:
         """Warn of lines that begin with `#` and are rows but for that, of remote files in the first lines only."""

@@ -40,6 +40,11 @@ HERE = "polars_ir: judged by the model"
 #: Advice on people's queries without a model's figures.
 OF_ALL = "Evaluate the model's judgments of them too, or leave them out"
 
+#: The same where the model's rows are a part of people's.
+EXCHANGED = (
+    "It has all rows of per_query besides; exchange them, if per_query has people's figures and this the model's"
+)
+
 #: The note on a difference that the model turns.
 OTHER_SIGN = "the estimate has the other sign than people's difference"
 
@@ -111,7 +116,9 @@ def _check_part(table: CanonicalFrame, of: CanonicalFrame) -> None:
     alone = rows.join(those, on=keys, how="anti").sort(keys).collect()
     if alone.height:
         shown = alone.head(SHOWN).rename({key: of.names[key] for key in keys})
-        raise DataError.rows("reference", "that per_query lacks", OF_ALL, alone.height, shown)
+        is_part = those.join(rows, on=keys, how="anti").head(1).collect().is_empty()
+        fix = EXCHANGED if is_part else OF_ALL
+        raise DataError.rows("reference", "that per_query lacks", fix, alone.height, shown)
     if "run" in keys:
         without = those.select("run").unique().join(rows.select("run").unique(), on="run", how="anti").collect()
         if without.height:
