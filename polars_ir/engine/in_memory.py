@@ -131,10 +131,7 @@ class Rankings:
     @functools.cached_property
     def stand_in_order(self) -> bool:
         """True where the rows stand by ranking, with scores falling."""
-        ranking, score = self.ranking, self.rows["score"]
-        rising = (score.slice(1) > score.head(-1)) & repeats(ranking).slice(1)
-        first = ranking[starts_of(ranking)]
-        return not rising.any() and first.n_unique() == len(first)
+        return _stand_in_order(self.ranking, self.rows["score"])
 
     @functools.cached_property
     def order(self) -> pl.Series | None:
@@ -256,6 +253,13 @@ def places(rankings: Rankings, wanted: pl.Series, *, by_id: bool) -> pl.DataFram
     n_higher = n_higher[shared] - groups["above"]
     in_group = {"rank": n_higher + groups["place"] + 1, "n_higher": n_higher, "n_tied": groups["size"]}
     return result.with_columns(result[name].scatter(shared, values) for name, values in in_group.items())
+
+
+def _stand_in_order(ranking: pl.Series, score: pl.Series) -> bool:
+    """True where rows stand by ranking, with scores falling."""
+    rising = (score.slice(1) > score.head(-1)) & repeats(ranking).slice(1)
+    first = ranking[starts_of(ranking)]
+    return not rising.any() and first.n_unique() == len(first)
 
 
 def _order(ranking: pl.Series, score: pl.Series, found: pl.Series | None = None) -> pl.Series:

@@ -93,7 +93,7 @@ function showDrops() {
   ];
   if (content.queries.texts) columns.push({ label: "Text", cell: (row) => h("td", { class: "text", dir: "auto" }, h("div", {}, content.queries.texts[row.query] ?? "")) });
   const said = ` against ${shown(systems[b])} by ${shown(name)}. Lost evidence is among the first ${whole(k)} of ${shown(systems[b])} alone; its rank is that in ${shown(systems[a])}.`;
-  fill("drops-table", h("p", { class: "note" }, isolated(systems[a]), said), wide("The largest drops", table(columns, rows, {})));
+  fill("drops-table", h("p", { class: "note" }, isolated(systems[a]), said), wide("What the largest drops lost", table(columns, rows, {})));
 }
 
 /** The rows that are looked for, in their order. */

@@ -79,7 +79,18 @@ class Bug(NamedTuple):
 
 BUGS = (
     Bug("the lowest score comes first, sorted", "engine.as_plan.by_sorting", "descending=True", "descending=False"),
-    Bug("the lowest score comes first, numbered", "engine.in_memory._order", "descending=True", "descending=False"),
+    Bug(
+        "the lowest score comes first, numbered",
+        "engine.in_memory._order",
+        'rows.sort("score", descending=True',
+        'rows.sort("score", descending=False',
+    ),
+    Bug(
+        "the lowest score comes first, numbered by ranking",
+        "engine.in_memory._order",
+        'sort_by("score", descending=True',
+        'sort_by("score", descending=False',
+    ),
     Bug("rows out of order are taken for ordered", "engine.in_memory._stand_in_order", "not rising.any()", "True"),
     Bug("the lowest id comes first, numbered", "engine.in_memory._tie_groups", "descending=True", "descending=False"),
     Bug(
@@ -210,7 +221,7 @@ BUGS = (
         "(left - r) / left",
         under_ties,
     ),
-    Bug("queries that were missed are left out", "runs.evaluate._planned", '== "skip"', '== "zero"'),
+    Bug("queries that were missed are left out", "runs.evaluate._of_queries", '== "skip"', '== "zero"'),
     Bug(
         "the mean over judges counts those who know nothing",
         "engine.grouping.grouped",

@@ -98,6 +98,20 @@ def test_what_is_advised_helps(session, to_spark, name):
     assert call(**given | {table: better}) == right
 
 
+def of_people(to_spark):
+    """A mean with people's figures beside a Spark frame."""
+    per_query = figures(to_spark)
+    people = per_query.limit(1)
+    with pytest.raises(IRError) as raised:
+        irs.mean(per_query, reference=people)
+    return raised.value, {"per_query": per_query, "people": people}
+
+
+def test_figures_of_people_are_taken_to_this_machine_as_advised(to_spark):
+    error, given = of_people(to_spark)
+    assert len(eval(error.caller.code(error.fix), {"polars_ir": ir, **given})["RR"]) == 1
+
+
 @pytest.mark.parametrize("setting", tables.LOSSY)
 def test_a_setting_is_made_as_advised(session, to_spark, setting):
     run = to_spark(RUN)
@@ -134,6 +148,7 @@ def test_every_advice_of_spark_is_followed(session, to_spark, monkeypatch):
             with suppress(IRError):
                 call(**given)
         broadcast_too_large(to_spark, monkeypatch)
+        of_people(to_spark)
         run = to_spark(RUN)
         session.conf.set(tables.LOSSY[0], "true")
         with suppress(IRError):
