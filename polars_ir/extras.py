@@ -27,7 +27,7 @@ def require(extra: str, what: str) -> None:
 
 
 def lacks(extra: str) -> str:
-    """What to install for an extra; nothing where its packages are there."""
+    """The command that installs an extra; nothing where its packages are there."""
     from polars_ir.version import requirement
 
     there = all(find_spec(module) is not None for module in EXTRAS[extra])

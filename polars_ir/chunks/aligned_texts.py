@@ -55,7 +55,7 @@ class Known(NamedTuple):
         return [(s, self.text[a:b]) for s, a, b in zip(self.starts, self.places, ends, strict=True)]
 
     def shift(self, place: int) -> int:
-        """What a place in `text` lacks to that in the source."""
+        """Offset from a place in `text` to that in the source."""
         number = bisect_right(self.places, place) - 1
         return self.starts[number] - self.places[number]
 

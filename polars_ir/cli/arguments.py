@@ -195,6 +195,11 @@ def add_output(command: argparse.ArgumentParser) -> None:
     rendering.add_argument("-o", "--output", type=_table, metavar="FILE", help=to_a_file)
     formulas = "put ' before texts of FILE that a spreadsheet would compute (=, +, - or @ first)"
     command.add_argument("--no-formulas", action="store_true", help=formulas)
+    add_renders(rendering)
+
+
+def add_renders(rendering: argparse._MutuallyExclusiveGroup) -> None:
+    """Add the output formats, one of which is chosen."""
     for render, meaning in RENDERS.items():
         rendering.add_argument(
             f"--{render}", dest="render", action="store_const", const=render, help=f"print {meaning}"
@@ -423,11 +428,7 @@ def fuse(command: argparse.ArgumentParser) -> None:
     add_measures(command, required=False)
     add_formats(command)
     add_limits(command)
-    rendering = command.add_mutually_exclusive_group()
-    for render, meaning in RENDERS.items():
-        rendering.add_argument(
-            f"--{render}", dest="render", action="store_const", const=render, help=f"print {meaning}"
-        )
+    add_renders(command.add_mutually_exclusive_group())
 
 
 def validate(command: argparse.ArgumentParser) -> None:
@@ -483,11 +484,7 @@ def relabel(command: argparse.ArgumentParser) -> None:
     command.add_argument("--to", choices=WRITABLE["qrels"], metavar="FORMAT", help=target_format)
     add_grades(command)
     add_limits(command)
-    rendering = command.add_mutually_exclusive_group()
-    for render, meaning in RENDERS.items():
-        rendering.add_argument(
-            f"--{render}", dest="render", action="store_const", const=render, help=f"print {meaning}"
-        )
+    add_renders(command.add_mutually_exclusive_group())
 
 
 def measures(command: argparse.ArgumentParser) -> None:

@@ -17,13 +17,14 @@ from typing import Any
 
 import polars as pl
 
+from polars_ir.engine.strata import judged
 from polars_ir.errors import MeasureError
 from polars_ir.language.kinds import PROBABILITY, STRATUM
 from polars_ir.language.measure import of_part
 from polars_ir.language.measures.cascade import chance_of_reading, share_of
 from polars_ir.language.measures.precision_recall import among_places
 from polars_ir.language.names import ResolvedMeasure
-from polars_ir.language.words import Discount, discounted, gain, rank, ranked, ratio, relevance, relevant, top, total
+from polars_ir.language.words import Discount, discounted, gain, rank, ranked, ratio, relevant, top, total
 
 #: The measures that count the strata of the pool themselves.
 OF_STRATA = frozenset({"xinfAP", "infNDCG"})
@@ -31,7 +32,6 @@ OF_STRATA = frozenset({"xinfAP", "infNDCG"})
 #: Digits to which estimated numbers of documents are whole.
 DIGITS = 9
 
-judged = (relevance >= 0).fill_null(False)
 p = pl.col(PROBABILITY).cast(pl.Float64)
 
 

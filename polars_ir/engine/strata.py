@@ -22,7 +22,9 @@ from polars_ir.language.words import rank, relevance
 
 ABOVE, BEST = f"{OF_POOL}above ", f"{OF_POOL}best"
 
+#: True for a document of the pool that was judged.
 judged = (relevance >= 0).fill_null(False)
+
 place, found, text = (pl.col(f"polars_ir: {name}") for name in ("place", "found", "text"))
 
 

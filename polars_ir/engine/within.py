@@ -18,7 +18,7 @@ MOST = 2**63
 
 
 def with_within(relation: pl.LazyFrame, run: CanonicalFrame, columns: Sequence[str], *, in_order: bool) -> pl.LazyFrame:
-    """The judged relation with columns that `cutoff` names; equal scores stand as the rows do, or by their ids."""
+    """The judged relation with columns that `WITHIN` names; equal scores stand as the rows do, or by their ids."""
     if not run.eager:
         for cost, of_cost in _by_cost(columns).items():
             spent = _number(cost, run).cum_sum()

@@ -108,6 +108,10 @@ class InputTypeError(IRError):
         return cls(f"must be a table (Polars, pandas, Arrow) or nested dicts; got {got}.", about=role, fix=fix)
 
     @classmethod
+    def mixed_ids(cls, table: str, error: Exception) -> InputTypeError:
+        return cls(f"mixes types of ids: {str(error).splitlines()[0]}", about=table)
+
+    @classmethod
     def no_text(cls, table: str, error: UnicodeEncodeError) -> InputTypeError:
         return cls(f"has a name that is no text, {error.object!r:.80}: it has an unpaired surrogate.", about=table)
 

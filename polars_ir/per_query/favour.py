@@ -99,9 +99,11 @@ def _rows(of: Judged, alpha: float) -> Iterator[dict[str, Any]]:
     corrected = significance.corrected([outcome.p for outcome in outcomes], "holm", alpha=alpha)
     found = estimates([Values(sample) for sample in samples], "t", 1 - alpha)
     for place, (system, outcome, p, estimate) in enumerate(zip(of.systems, outcomes, corrected, found, strict=True)):
-        untested = None if outcome.p is not None else "the favour is the same on all queries: no test"
-        notes = [*of.notes, *([untested] if n_queries > 1 and untested else [])]
-        notes += ["fewer than two queries: no interval"] if n_queries < 2 else []
+        notes = [*of.notes]
+        if n_queries < 2:
+            notes.append("fewer than two queries: no interval")
+        elif outcome.p is None:
+            notes.append("the favour is the same on all queries: no test")
         yield {
             "judge": of.judge,
             "measure": of.measure,

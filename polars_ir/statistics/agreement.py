@@ -251,7 +251,7 @@ def estimates(asked: Sequence[tuple[Pairs, Coefficient]], draws: Draws) -> list[
 
 
 def _weights(generator: np.random.Generator, n: int, n_queries: int) -> Floats:
-    """How often each of n samples has each query."""
+    """Counts of the queries in n samples, a row per sample."""
     drawn = generator.integers(n_queries, size=(n, n_queries)) + np.arange(n)[:, np.newaxis] * n_queries
     return np.bincount(drawn.ravel(), minlength=n * n_queries).reshape(n, n_queries).astype(np.float64)
 
