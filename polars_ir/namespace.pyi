@@ -518,6 +518,7 @@ class IRNamespace(Generic[_FrameT_co]):
         qrels: Any,
         k: int = 5,
         *,
+        rel: float = 1,
         stages: bool = False,
         by: str | Sequence[str] | None = None,
         **options: Unpack[Selecting],
@@ -1211,5 +1212,5 @@ class PlotNamespace:
         **options: Unpack[Grouping],
     ) -> alt.LayerChart | alt.ConcatChart:
         """The mean of a measure over time, with its interval, and a ring where it has drifted: a panel per measure."""
-    def stages(self, qrels: Any, *, k: int = 10) -> alt.LayerChart | alt.ConcatChart:
+    def stages(self, qrels: Any, *, k: int = 10, rel: float = 1) -> alt.LayerChart | alt.ConcatChart:
         """The relevant documents among the first `k` of each stage of a pipeline: kept and gained above, lost below 0."""

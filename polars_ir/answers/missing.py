@@ -79,4 +79,4 @@ def _frame(missing: Any) -> Frame:
     try:
         return pl.DataFrame({"query_id": list(missing)}, schema=None if missing else {"query_id": pl.String})
     except (TypeError, OverflowError, pl.exceptions.PolarsError) as error:
-        raise InputTypeError.mixed_ids("missing", error) from None
+        raise InputTypeError.mixed("missing", "ids", error) from None

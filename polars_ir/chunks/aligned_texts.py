@@ -32,6 +32,9 @@ UNITS = tuple(
     )
 )
 
+#: A number in a unit, and what stands for the characters of a unit that no part of another is like.
+NUMBER, UNLIKE = re.compile(r"\d+"), "\ufdd0"
+
 #: Minimum share of the shorter of two texts that must be the same; below it, common words are chance.
 ALIKE = 0.5
 
@@ -117,6 +120,7 @@ def _moves(texts: pl.DataFrame, dtype: pl.DataType) -> pl.DataFrame:
         if _unchanged(text.parts(), other.parts()):
             continue
         found = list(matching(text.text, other.text))
+        found += moved(text.text, other.text, found)
         for place, other_place, length in found:
             start = place + text.shift(place)
             blocks.append((source, start, start + length, other_place + other.shift(other_place) - start))
@@ -197,8 +201,53 @@ def matching(text: str, other: str, units: tuple[re.Pattern[str], ...] = UNITS) 
         if kind == "equal":
             yield place, other_place, places[end] - place
         elif kind == "replace":
-            inner = text[place : places[end]], other[other_place : other_places[last]]
+            old, new = parts[start:end], others[first:last]
+            inner = "".join(_unlike(old, new) if len(finer) == 1 else old), "".join(new)
             yield from ((place + one, other_place + two, size) for one, two, size in _refined(*inner, tuple(finer)))
+
+
+def moved(text: str, other: str, blocks: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """The blocks of lines and sentences that stand once in each text, in another order, and are in none of `blocks`."""
+    taken, other_taken = bytearray(len(text)), bytearray(len(other))
+    found: list[tuple[int, int, int]] = []
+    new = blocks
+    for unit in UNITS[:2]:
+        for place, other_place, length in new:
+            taken[place : place + length] = other_taken[other_place : other_place + length] = b"\1" * length
+        places, other_places = _once(text, unit, taken), _once(other, unit, other_taken)
+        new = [(place, other_places[each], len(each)) for each, place in places.items() if each in other_places]
+        found += new
+    return found
+
+
+def _once(text: str, unit: re.Pattern[str], taken: bytearray) -> dict[str, int]:
+    """The places of units that stand once in a text, without the blanks around them, and have no character taken."""
+    places: dict[str, list[int]] = {}
+    for each in unit.finditer(text):
+        places.setdefault(each[0].strip(), []).append(each.end() - len(each[0].lstrip()))
+    return {
+        each: place
+        for each, (place, *others) in places.items()
+        if each not in GAP and not others and taken.find(1, place, place + len(each)) < 0
+    }
+
+
+def _unlike(sentences: list[str], others: list[str]) -> Iterator[str]:
+    """Sentences without those that differ from another one by numbers alone, as the items of a list do."""
+    known, numbered = ("\0".join(of(each.strip()) for each in others) for of in (str, _numbered))
+    whole = set(numbered.split("\0"))
+    for before, each, after in zip(["", *sentences], sentences, [*sentences[1:], ""], strict=False):
+        own = each.strip()
+        is_other = NUMBER.search(own) and _numbered(own) in whole
+        # Beside a gap or an end a sentence may be cut, and what is left of it may be a number.
+        if NUMBER.search(own) and not own.isdigit() and not {before, after}.isdisjoint(("", OLD_GAP)):
+            is_other = own not in known and _numbered(own) in numbered
+        yield re.sub(r"\S", UNLIKE, each) if is_other else each
+
+
+def _numbered(unit: str) -> str:
+    """A unit with one number for all."""
+    return NUMBER.sub("0", unit)
 
 
 def _refined(text: str, other: str, units: tuple[re.Pattern[str], ...]) -> list[tuple[int, int, int]]:

@@ -33,7 +33,7 @@ def relabel(qrels: Table[FrameT], old_chunks: Any, new_chunks: Any, *, min_overl
 
     A new chunk takes the grade of each old one in the same source with which it shares `min_overlap` of the shorter of
     both, the highest of several; grade 0 moves, too. Never across sources, however equal the words; text that moved
-    within its source is not followed.
+    within its source is followed by lines and sentences that stand once before and after.
 
     Parameters
     ----------

@@ -188,7 +188,7 @@ def _frame(side: str, source: Any) -> Frame:
     try:
         return pl.DataFrame(columns, schema=None if source else dict.fromkeys(columns, pl.String))
     except (TypeError, OverflowError, pl.exceptions.PolarsError) as error:
-        raise InputTypeError(f"{side} mixes types among its ids or its texts: {str(error).splitlines()[0]}") from None
+        raise InputTypeError.mixed(side, "ids or of texts" if len(columns) > 1 else "ids", error) from None
 
 
 def _check_strings(side: str, name: str, dtype: pl.DataType, wanted: str) -> None:

@@ -108,8 +108,8 @@ class InputTypeError(IRError):
         return cls(f"must be a table (Polars, pandas, Arrow) or nested dicts; got {got}.", about=role, fix=fix)
 
     @classmethod
-    def mixed_ids(cls, table: str, error: Exception) -> InputTypeError:
-        return cls(f"mixes types of ids: {str(error).splitlines()[0]}", about=table)
+    def mixed(cls, table: str, values: str, error: Exception) -> InputTypeError:
+        return cls(f"mixes types of {values}: {str(error).splitlines()[0]}", about=table)
 
     @classmethod
     def no_text(cls, table: str, error: UnicodeEncodeError) -> InputTypeError:

@@ -22,7 +22,7 @@ def documents_of(documents: Any) -> tuple[pl.DataFrame, str]:
         try:
             frame: Any = pl.DataFrame({"doc_id": list(documents), "text": list(documents.values())})
         except (TypeError, OverflowError, pl.exceptions.PolarsError) as error:
-            raise InputTypeError.mixed_ids("documents", error) from None
+            raise InputTypeError.mixed("documents", "ids", error) from None
     elif isinstance(documents, list | tuple) and documents and all(isinstance(text, str) for text in documents):
         numbered = Fix("Number them", Code("dict(enumerate(documents))"))
         raise InputTypeError("has texts without ids.", about="documents", fix=numbered)

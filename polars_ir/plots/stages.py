@@ -18,7 +18,7 @@ KINDS = {"gained": style.OUTCOMES["win"], "kept": style.OUTCOMES["tie"], "lost":
 
 
 @public(then=style.without_markup)
-def stages(run: Mapping[str, Any], qrels: Any, *, k: int = 10) -> style.Chart:
+def stages(run: Mapping[str, Any], qrels: Any, *, k: int = 10, rel: float = 1) -> style.Chart:
     """The relevant documents among the first `k` of each stage of a pipeline: kept and gained above, lost below 0.
 
     The numbers at the bars are the relevant documents of all queries that the stage has.
@@ -29,6 +29,8 @@ def stages(run: Mapping[str, Any], qrels: Any, *, k: int = 10) -> style.Chart:
         The runs in the order of the stages, as `ir.stages` takes them.
     k
         The number of first documents.
+    rel
+        The lowest grade that is relevant.
 
     Returns
     -------
@@ -47,7 +49,7 @@ def stages(run: Mapping[str, Any], qrels: Any, *, k: int = 10) -> style.Chart:
     >>> chart.layer[0].data.filter(stage="reranker").select("kind", "documents").rows()
     [('gained', 0), ('kept', 1), ('lost', -1)]
     """
-    per_query = in_polars(stages_of(run, qrels, k=k))
+    per_query = in_polars(stages_of(run, qrels, k=k, rel=rel))
     sums = per_query.group_by("stage", maintain_order=True).agg(pl.col("n_relevant", "gained", "lost").sum())
     parts = {"gained": pl.col("gained"), "kept": pl.col("n_relevant") - pl.col("gained"), "lost": -pl.col("lost")}
     bars = sums.select("stage", **parts).unpivot(index="stage", variable_name="kind", value_name="documents")

@@ -9,6 +9,7 @@ import polars as pl
 from polars_ir.errors import IRError
 from polars_ir.language.columns import is_cost
 from polars_ir.language.names import resolve
+from polars_ir.language.options import is_number
 from polars_ir.reports.content import Missing
 from polars_ir.reports.experiment import Experiment
 from polars_ir.runs.alternatives import cutoff_of
@@ -38,7 +39,8 @@ def missing_of(experiment: Experiment, pair: Sequence[str]) -> Missing | None:
     queries = largest_drops(per_query, measures[0], pair)
     k = next((k for name in measures if (k := _cutoff(name))), DEPTH)
     try:
-        missing, others = (missing_evidence(rows.filter(run=system).drop("run"), qrels, k) for system in pair)
+        runs = (rows.filter(run=system).drop("run") for system in pair)
+        missing, others = (missing_evidence(run, qrels, k, rel=_relevant_from(measures[0])) for run in runs)
     except IRError:  # judgments of another kind, such as preferences
         return None
     both = others.select("query_id", "subtopic", in_neither=True)
@@ -56,3 +58,13 @@ def _cutoff(measure: str) -> int | None:
         return cutoff_of(resolve(measure)[0])
     except IRError:
         return None
+
+
+def _relevant_from(measure: str) -> float:
+    """The lowest grade that is relevant to a measure by its name, 1 where it names none."""
+    try:
+        call = resolve(measure)[0].call
+    except IRError:
+        return 1
+    rel = call.arguments.get("rel") if call else None
+    return rel if is_number(rel) else 1

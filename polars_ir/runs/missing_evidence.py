@@ -10,12 +10,13 @@ import polars as pl
 from polars_ir.engine.needs import needs_of
 from polars_ir.engine.relation import judged_relation
 from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems
-from polars_ir.errors import OptionError, quoted
+from polars_ir.errors import Fix, OptionError, Setting, quoted, warn
 from polars_ir.frames.kinds import holds_systems
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.kinds import GROUP
+from polars_ir.language.measures.evidence import full_recall
 from polars_ir.language.names import resolve
-from polars_ir.language.options import check, count, keys_named, public, truth
+from polars_ir.language.options import check, count, keys_named, not_negative, public, truth
 from polars_ir.language.words import rank, relevance, relevant, text, top
 from polars_ir.runs.options import Selecting
 from polars_ir.runs.selection import selected
@@ -30,13 +31,15 @@ def missing_evidence(
     qrels: Any,
     k: int = 5,
     *,
+    rel: float = 1,
     stages: bool = False,
     by: str | Sequence[str] | None = None,
     **options: Unpack[Selecting],
 ) -> FrameT:
     """The groups of evidence without a document among the first `k`, each with its highest-ranked document.
 
-    They are why `FullRecall@k` is not 1: "(a or b) and c" lacks c where neither the first `k` nor the index have it.
+    They are why `FullRecall(rel=rel)@k` is not 1: "(a or b) and c" lacks c where neither the first `k` nor the index
+    have it.
 
     Parameters
     ----------
@@ -46,6 +49,8 @@ def missing_evidence(
         The judgments, with groups in `subtopic` as `from_lists` makes them; without, each relevant document is a group.
     k
         The number of first documents.
+    rel
+        The lowest grade that is relevant.
     stages
         True: `run` is a dict of the stages of a pipeline in their order, `{"retriever": run, "reranker": other}`, as
         `ir.stages` takes them; other systems have no order in which a document could be lost.
@@ -60,6 +65,11 @@ def missing_evidence(
         grade, then of the lowest id) and `rank` (UInt32, null if not retrieved), sorted by keys, system, query and
         group. With `stages` also `last_stage`: the last one, up to that of the row, that retrieved this document at any
         rank, null if none did; `doc_id` is then the one that was retrieved last, and rows go in the order of stages.
+
+    Warns
+    -----
+    IRWarning
+        For a `rel` above all grades of qrels in memory.
 
     Raises
     ------
@@ -79,7 +89,7 @@ def missing_evidence(
         check_stages(run)
     columns = ["subtopic", "doc_id", "rank", *(["last_stage"] if stages else [])]
     by_keys = free_keys(by, ["run", *columns])
-    pair, groups = evidence_of(run, qrels, check("k", k, count()), by_keys, options, stages=stages)
+    pair, groups = evidence_of(run, qrels, check("k", k, count()), rel, by_keys, options, stages=stages)
     missing = groups.filter(~pl.col("found"))
     keys = pair.run.keys
     order = [PLACE if stages and key == "run" else key for key in keys]
@@ -103,7 +113,7 @@ def free_keys(by: str | Sequence[str] | None, columns: Sequence[str]) -> list[st
 
 
 def evidence_of(
-    run: Any, qrels: Any, k: int, by: Sequence[str], options: Mapping[str, Any], *, stages: bool = False
+    run: Any, qrels: Any, k: int, rel: float, by: Sequence[str], options: Mapping[str, Any], *, stages: bool = False
 ) -> tuple[RunAndQrels, pl.LazyFrame]:
     """A row per ranking and group of evidence: `found` is true if one of the first `k` documents is of it.
 
@@ -113,11 +123,13 @@ def evidence_of(
     """
     if qrels is None:
         raise OptionError("must be the judgments; got None.", about="qrels")
-    measured = resolve("FullRecall")
+    rel = check("rel", rel, not_negative())
+    measured = resolve(full_recall(rel=rel))
     needs = needs_of(measured, by=by)
     needs = needs._replace(columns=needs.columns | {"doc_id"})
     pair, relation = judged_relation(*selected(run, qrels, options, by), measured, needs)
-    rows, of_stage = of_systems(relation, pair).filter(relevant()), []
+    _warn_of_grades(pair, rel)
+    rows, of_stage = of_systems(relation, pair).filter(relevant(rel)), []
     if stages:
         place = pl.col("run").replace_strict({name: at for at, name in enumerate(pair.run.systems or ())})
         document_keys = [*(key for key in pair.run.keys if key != "run"), GROUP, "doc_id"]
@@ -134,3 +146,13 @@ def evidence_of(
         names = pl.lit(pl.Series(list(pair.run.systems or ()), dtype=pl.String))
         found = found.with_columns(names.gather(pl.col(LAST)).alias("last_stage"))
     return pair, found
+
+
+def _warn_of_grades(pair: RunAndQrels, rel: float) -> None:
+    """Warn of judgments in memory, none of which has a grade that is relevant."""
+    if pair.qrels is None or not pair.qrels.eager:
+        return
+    highest = pair.qrels.select("relevance").select(pl.col("relevance").max()).collect(engine="in-memory").item()
+    if highest is not None and 0 < highest < rel:
+        fix = Fix("Name the lowest relevant grade, such as", Setting("rel", highest))
+        warn(f"no document is relevant: the highest grade is {highest:g}, and rel is {rel:g}.", fix=fix)

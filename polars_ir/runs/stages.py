@@ -22,12 +22,13 @@ def stages(
     qrels: Any,
     *,
     k: int = 10,
+    rel: float = 1,
     by: str | Sequence[str] | None = None,
     **options: Unpack[Selecting],
 ) -> FrameT:
     """Relevant documents among the first `k` of each stage of a pipeline, and those gained and lost at each stage.
 
-    A stage with fewer of them than the one before is where to look; `missing_evidence` with the same `k`,
+    A stage with fewer of them than the one before is where to look; `missing_evidence` with the same `rel` and `k`,
     which is 5 there by default, and `stages=True` names the documents.
 
     Parameters
@@ -39,6 +40,8 @@ def stages(
         The judgments; where they have groups (`subtopic`), groups with a document among the first `k` are counted.
     k
         The number of first documents.
+    rel
+        The lowest grade that is relevant.
     by
         Columns of all runs that distinguish rankings, such as 'date' or 'step', as in `evaluate`.
 
@@ -49,6 +52,11 @@ def stages(
         `n_relevant` (Int64, among the first `k`), and `gained` and `lost` (Int64): those that the stage before did not
         have among its first `k`, and those that it alone had. The first stage gains all it has. Sorted by keys and
         query, then in the order of the stages.
+
+    Warns
+    -----
+    IRWarning
+        For queries that a stage lacks, and a `rel` above all grades of qrels in memory.
 
     Raises
     ------
@@ -65,7 +73,7 @@ def stages(
     """
     check_stages(run)
     keys = free_keys(by, ["run", "subtopic", "stage", "n_relevant", "gained", "lost"])
-    pair, groups = evidence_of(run, qrels, check("k", k, count()), keys, options)
+    pair, groups = evidence_of(run, qrels, check("k", k, count()), rel, keys, options)
     names = pair.run.systems or ()
     _tell_lacking(pair, names)
     keys = [key for key in pair.run.keys if key != "run"]

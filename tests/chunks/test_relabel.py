@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import polars_ir as ir
-from polars_ir.chunks.aligned_texts import NEW_GAP, OLD_GAP, UNITS, matching
+from polars_ir.chunks.aligned_texts import NEW_GAP, OLD_GAP, UNITS, matching, moved
 from polars_ir.cli import main
 
 SCHEMA = {"doc_id": pl.String, "source": pl.String, "start": pl.Int64, "end": pl.Int64}
@@ -238,6 +238,65 @@ def test_labelled_chunks_alone_align_as_all_do():
     assert changes["aligned"].to_list() == [1.0] * 3
     alone = old.filter(pl.col("doc_id").is_in(["o0", "o400", "o900"]))
     assert quietly(ir.relabel, labels, alone, new).changes.equals(changes)
+
+
+def test_a_deleted_item_of_a_list_is_not_the_next_which_differs_by_its_number_alone():
+    items = [f"Item {number} of this list is a thing to look at.\n" for number in range(10, 30)]
+    old = table([(f"o{n}", "s", n * len(items[0]), (n + 1) * len(items[0])) for n in range(20)])
+    old = old.with_columns(text=pl.Series(items))
+    new = cut("".join(items[:7] + items[8:]), 60, "n")
+    for chunks in (old, old.filter(doc_id="o7")):
+        changes = quietly(ir.relabel, {"q": {"o7": 1}}, chunks, new).changes
+        assert changes.select("change", "aligned").rows() == [("gone", 0.0)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_moved_are_the_lines_and_sentences_that_stand_once_and_are_in_no_other_block(seed):
+    draw = random.Random(seed)
+
+    def line() -> str:
+        return f"{draw.choice('abcdefgh')} is here. And {draw.choice('ijklmnop')} is there.\n"
+
+    lines = [line() for _ in range(draw.randint(1, 12))]
+    others = [*draw.sample(lines, draw.randint(1, len(lines))), line(), line()]
+    text, other = "".join(lines), "".join(others)
+    blocks = list(matching(text, other))
+    found = moved(text, other, blocks)
+    for one, two, size in found:
+        unit = text[one : one + size]
+        assert unit == other[two : two + size]
+        assert text.count(unit) == other.count(unit) == 1
+    aligned = [{at for block in blocks for at in range(block[side], block[side] + block[2])} for side in (0, 1)]
+    both = [{at for block in found for at in range(block[side], block[side] + block[2])} for side in (0, 1)]
+    assert len(both[0]) == len(both[1]) == sum(size for *_, size in found)
+    assert not aligned[0] & both[0]
+    assert not aligned[1] & both[1]
+    for unit in (each.strip() for each in lines if text.count(each) == other.count(each) == 1):
+        places = text.index(unit), other.index(unit)
+        if all(side.isdisjoint(range(at, at + len(unit))) for side, at in zip(aligned, places, strict=True)):
+            assert (*places, len(unit)) in found
+
+
+def test_labels_follow_paragraphs_that_moved_within_a_source_and_never_to_another_one():
+    paragraphs = [f"The {word} of this text are told in a paragraph of their own.\n" for word in (*"abcd", "rest")]
+    size = len(paragraphs[0])
+
+    def chunks_of(texts: list[str], name: str, source: str = "s") -> pl.DataFrame:
+        rows = [(f"{name}{n}", source, n * size, n * size + len(text)) for n, text in enumerate(texts)]
+        return table(rows).with_columns(text=pl.Series(texts))
+
+    old = chunks_of(paragraphs, "o")
+    new = chunks_of([paragraphs[2], paragraphs[3], paragraphs[0], paragraphs[1], paragraphs[4]], "n")
+    labels = {"q": {f"o{n}": n for n in range(5)}}
+    for chunks in (old, old.reverse()):
+        changes = quietly(ir.relabel, labels, chunks, new).changes
+        assert changes["new"].to_list() == [["n2"], ["n3"], ["n0"], ["n1"], ["n4"]]
+        # The line break at the end of what moved is of no text.
+        assert changes["aligned"].min() > 0.98
+    twice = chunks_of([*paragraphs[1:4], paragraphs[0], paragraphs[0]], "n")
+    assert quietly(ir.relabel, {"q": {"o0": 1}}, old, twice).changes["change"].to_list() == ["gone"]
+    elsewhere = pl.concat([chunks_of(paragraphs[1:4], "n"), chunks_of(paragraphs[:1], "m", "t")])
+    assert quietly(ir.relabel, {"q": {"o0": 1}}, old, elsewhere).changes["change"].to_list() == ["gone"]
 
 
 def test_texts_of_one_side_are_told_and_places_may_be_far():

@@ -1285,6 +1285,11 @@ CASES |= {
         "b",
         lambda code, qrels: eval(code, {"pl": pl, "moved": moved_of(qrels)})["doc_id"].item(),
     ),
+    "no grade that is relevant": Case(
+        lambda run, qrels, rel=3: ir.missing_evidence(run, qrels, k=1, rel=rel)["doc_id"].to_list(),
+        {"run": {"q": ["x", "a"]}, "qrels": {"q": {"a": 2, "b": 1}}},
+        ["a"],
+    ),
     "documents of which the run has chunks": Case(
         rr, {"run": POLARS({**ranked(), "doc_id": ["x::1", "a::2", "b::1"]}), "qrels": QRELS}, 0.75
     ),

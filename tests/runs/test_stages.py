@@ -117,6 +117,25 @@ def test_the_last_stage_is_of_the_document_that_is_named_and_rows_go_in_the_orde
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("rel", [0.5, 1, 2])
+def test_documents_are_relevant_from_rel_on_as_to_full_recall(rel):
+    graded = {"p": {"d": 1}, "q": {"a": 2, "b": 1, "c": 2, "n": 0}, "r": {"z": 2}}
+    kept = {q: {d: grade for d, grade in docs.items() if grade >= rel} for q, docs in graded.items()}
+    kept = {q: docs for q, docs in kept.items() if docs}
+    assert ir.stages(PIPELINE, graded, k=3, rel=rel).rows() == ir.stages(PIPELINE, kept, k=3).rows()
+    missing = ir.missing_evidence(PIPELINE, graded, k=3, rel=rel, stages=True)
+    assert missing.equals(ir.missing_evidence(PIPELINE, kept, k=3, stages=True))
+    full = ir.evaluate(PIPELINE, graded, f"FullRecall(rel={rel})@3", undefined=None).drop_nulls()
+    lacking = full.join(missing, on=["run", "query_id"], how="semi")
+    assert lacking.equals(full.filter(pl.last() == 0))
+
+
+def test_a_rel_above_all_grades_is_told():
+    for call in (ir.stages, ir.missing_evidence):
+        with pytest.warns(ir.IRWarning, match=r"the highest grade is 1, and rel is 2. Name the lowest .* rel=1"):
+            assert call(PIPELINE, QRELS, rel=2).is_empty()
+
+
 REFUSED = {
     "a key called as a result": (
         lambda: ir.stages(PIPELINE, QRELS, by="stage"), "by names 'stage', a column of the result. Rename it"
@@ -131,6 +150,7 @@ REFUSED = {
     "a frame": (lambda: ir.stages(pl.DataFrame({"run": ["a"]}), QRELS), "run must be a dict of two runs or more"),
     "queries": (lambda: ir.stages(FOUND, QRELS), "run must be a dict of two runs or more"),
     "no depth": (lambda: ir.stages(PIPELINE, QRELS, k=0), "k must be a whole number"),
+    "a negative grade": (lambda: ir.stages(PIPELINE, QRELS, rel=-1), "rel must be from 0 to 1e+100; got -1"),
     "no judgments": (lambda: ir.stages(PIPELINE, None), "qrels must be the judgments"),
     "ids of two types": (
         lambda: ir.stages({"a": FOUND, "b": {"q": {1: 0.5}}}, QRELS), "run 'b' column 'doc_id' must be String"
