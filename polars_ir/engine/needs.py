@@ -252,7 +252,7 @@ def check_columns(
         if "run" not in pair.keys and "run" in expression.meta.root_names():
             raise ColumnError(f"measure {name!r} reads the column 'run', which a run of one system does not have.")
         if call and isinstance(weights := call.arguments.get("weights"), str):
-            check_weights(name, weights, pair.qrels or pair.run)
+            check_weights(name, weights, pair.judgments)
     if of_relation is None and needs.columns.issubset(RELATION):
         return
     _check_costs(pair.run, needs.costs)

@@ -32,7 +32,8 @@ TWICE = "polars_ir: twice"
 class RunAndQrels:
     """A run with its judgments, both checked; `qrels` is None where the run holds its grades itself.
 
-    `systems` are the keys of the run that judgments lack: each system is judged by the same ones.
+    `judgments` is the table with the grades. `systems` are the keys of the run that judgments lack: each system is
+    judged by the same ones.
     `splits` are the columns of the judgments that make rankings of their own, such as that of the judges, `keys` those
     that make one ranking with its judgments: the run's, and the splits. `rows` is the number of rows of both in memory,
     those of a LazyFrame not counted, and of all `preferences`. `only_judged` are keys that the run has from the
@@ -45,6 +46,7 @@ class RunAndQrels:
     prepared: PreparedJudgments | None = None
     preferences: int = 0
     only_judged: Sequence[str] = ()
+    judgments: CanonicalFrame = field(init=False)
     systems: list[str] = field(init=False)
     splits: list[str] = field(init=False)
     keys: list[str] = field(init=False)
@@ -60,9 +62,8 @@ class RunAndQrels:
         extra = list(itertools.filterfalse(known.__contains__, self.run.columns))
         systems = list(itertools.filterfalse(shared.__contains__, self.run.keys))
         rows = self.run.rows + (self.qrels.rows if self.qrels else 0) + self.preferences
-        vars(self).update(
-            systems=systems, splits=splits, keys=[*self.run.keys, *splits], rows=rows, extra_columns=extra
-        )
+        vars(self).update(judgments=self.qrels or self.run, systems=systems, splits=splits)
+        vars(self).update(keys=[*self.run.keys, *splits], rows=rows, extra_columns=extra)
 
     def kept(self, key: tuple[Hashable, ...], make: Callable[[], T]) -> T:
         """The result of `make`, of the judgments alone; computed once for prepared judgments."""

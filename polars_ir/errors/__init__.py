@@ -41,4 +41,5 @@ from polars_ir.errors.names import (
     printable as printable,
     quoted as quoted,
     shown as shown,
+    with_keys as with_keys,
 )

@@ -147,3 +147,8 @@ def quoted(names: Iterable[object], most: int = LISTED) -> str:
     left_out = len(listed) - most
     others = f" and {left_out:,} other{'s' * (left_out > 1)}" if left_out > 0 else ""
     return ", ".join(map(repr, listed[:most])) + others or "no columns"
+
+
+def with_keys(keys: Iterable[str], values: Iterable[Iterable[object]]) -> list[str]:
+    """Values of some keys as texts, such as `date 2026-11-27, tenant a`."""
+    return [", ".join(f"{key} {value!s}" for key, value in zip(keys, each, strict=True)) for each in values]

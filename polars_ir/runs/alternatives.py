@@ -25,7 +25,7 @@ from polars_ir.frames.systems import named_by_text
 from polars_ir.language.kinds import kind_of
 from polars_ir.language.names import Measures, ResolvedMeasure, resolve_one
 from polars_ir.language.words import Ties
-from polars_ir.runs.warnings import warn_of_known_grades
+from polars_ir.runs.table_warnings import warn_of_grades
 
 #: Maximum number of rows that the alternatives of a chunk make.
 MOST_ROWS = 250_000
@@ -99,7 +99,7 @@ def relation_of(
     needs = needs_of([measure], ties=ties, judged_only=judged_only, unjudged=True, by=by)._replace(whole=True)
     pair, relation = judged_relation(run, qrels, [measure], needs)
     relation = of_systems(relation, pair)
-    warn_of_known_grades(pair, [measure])
+    warn_of_grades(pair, [measure])
     of_all = not set(measure.expression.meta.root_names()).isdisjoint(pair.extra_columns)
     # A query without a judged document has a row without document and rank.
     measured = pl.lit(True) if of_all else pl.col("relevance").is_not_null() | pl.col("rank").is_null()

@@ -44,7 +44,8 @@ from polars_ir.runs.lists import TABLES_OF_LISTS, as_text, check_options, reads_
 from polars_ir.runs.options import Evaluating
 from polars_ir.runs.pooled import with_pooled
 from polars_ir.runs.selection import excluded_as_text, selected_with_keys
-from polars_ir.runs.warnings import marks_of, warn_of_tables, warned, with_warnings
+from polars_ir.runs.table_warnings import warn_of_tables
+from polars_ir.runs.warnings import marks_of, warned, with_warnings
 
 
 @public(Evaluating)
@@ -203,7 +204,8 @@ def _planned(
     if only_judged:
         pair = replace(pair, only_judged=only_judged)
     relation, estimates, errors = _of_sample(relation, pair, measured, needs, options)
-    warn_of_tables(run, pair, measured)
+    if pair.judgments.eager:
+        warn_of_tables(run, pair, measured)
     by_grade = needs.kind.by_document and needs.ties in ("best", "worst")
     marks: dict[str, Any] = marks_of(pair, needs) if pair.qrels else {}
     undefined = options["undefined"]

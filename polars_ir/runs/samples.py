@@ -10,8 +10,9 @@ import polars as pl
 from polars_ir.engine.grouping import ranking_keys
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.run_and_qrels import RunAndQrels
-from polars_ir.engine.samples import OF_STRATA, estimated, with_errors
-from polars_ir.errors import DataError, DtypeError, OptionError, option
+from polars_ir.engine.samples import FORMS, OF_STRATA, estimated, with_errors
+from polars_ir.errors import Code, DataError, DtypeError, Fix, OptionError, option, quoted, table_name, warn
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import has_column
 from polars_ir.frames.rules import guard
 from polars_ir.language.kinds import PROBABILITY, STRATUM
@@ -27,6 +28,12 @@ ROUNDED = 0.01
 
 #: Number of documents of a query above which a probability is a mistake: nDCG has a place for each.
 MOST = 10_000_000
+
+#: Measures that do not take the documents of a pool that were not judged for ones that are not relevant.
+NOT_OF_WHOLE = frozenset({"xinfAP", "infNDCG", "infAP", "bpref", "GMbpref"})
+
+#: Number of measures that a warning names.
+NAMED = 3
 
 #: Options that take the judgments for all there are, with the values that do not.
 WHOLE = {"ties": ("doc_id", "input"), "judges": (None,), "judged_only": (False,), "bounds": (False,)}
@@ -64,7 +71,7 @@ def checked_sample(
     relation: pl.LazyFrame, pair: RunAndQrels, measures: Sequence[ResolvedMeasure], needs: Needs
 ) -> pl.LazyFrame:
     """The judged relation of a sample; an error, in a plan when it runs, for probabilities and strata of none."""
-    judgments = pair.qrels or pair.run
+    judgments = pair.judgments
     read = [column for column in (STRATUM, PROBABILITY) if column in needs.columns]
     if PROBABILITY in read and not judgments.dtypes[PROBABILITY].is_numeric():
         dtype = judgments.dtypes[PROBABILITY]
@@ -124,3 +131,34 @@ def _problems(read: Collection[str], keys: Sequence[str], *, counted: bool) -> d
             "xinfAP and infNDCG count these; give them a grade of -1",
         )
     return wrong
+
+
+def measures_of_whole(judgments: CanonicalFrame, measures: Sequence[ResolvedMeasure]) -> dict[str, str]:
+    """Measures that take judgments with strata for those of the whole pool, by their names in the result."""
+    if PROBABILITY in judgments.dtypes:
+        return {}
+    called = {m.name: m.call for m in measures if m.call and "relevance" in m.expression.meta.root_names()}
+    return {name: call.measure for name, call in called.items() if call.measure not in NOT_OF_WHOLE}
+
+
+def warn_of_strata(judgments: CanonicalFrame, of_whole: Mapping[str, str]) -> None:
+    """Warn of measures of a whole pool where documents of its strata were not judged."""
+    not_judged = ((pl.col("relevance") < 0) & pl.col(STRATUM).is_not_null()).sum()
+    rows = judgments.select("relevance", STRATUM).select(not_judged)
+    if not (count := rows.collect(engine=judgments.engine).item()):
+        return
+    table, grade = judgments.about, judgments.names["relevance"]
+    keys = [judgments.names.get(key, key) for key in judgments.keys]
+    chance = Code(
+        f"{table}.with_columns({PROBABILITY}=(pl.col({grade!r}) >= 0).mean().over({[*keys, STRATUM]!r}))",
+        f"{table}.assign({PROBABILITY}={table}[{grade!r}].ge(0).groupby([{table}[key] for key in "
+        f"{[*keys, STRATUM]!r}]).transform('mean'))",
+    )
+    words = "Take xinfAP or infNDCG, which read the strata"
+    estimated = FORMS.keys() >= set(of_whole.values())
+    fix = Fix(f"{words}, or say how likely each document was judged", chance) if estimated else Fix(words)
+    warn(
+        f"to {quoted(list(of_whole), NAMED)} {count:,} of the documents in the strata of {table_name(table)} are not "
+        "relevant because they were not judged (grades below 0); those that were stand for them.",
+        fix=fix,
+    )

@@ -29,8 +29,8 @@ from polars_ir.language.words import average
 from polars_ir.runs.leaks import LEAKS, Leak, leaks
 from polars_ir.runs.lookalikes import lookalikes
 from polars_ir.runs.pooled import fixed_by_document, perhaps_pooled, several
+from polars_ir.runs.table_warnings import exchanged
 from polars_ir.runs.twins_of_gold import TWINS, twins_of_gold
-from polars_ir.runs.warnings import exchanged
 
 #: Cutoff of the findings on the top of a ranking.
 DEPTH = 10

@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import polars as pl
 
@@ -19,41 +19,23 @@ from polars_ir.engine.in_memory import ANSWERED
 from polars_ir.engine.lists import HAD, OF_LISTS, WARM, without
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.run_and_qrels import RunAndQrels, retrieves_judged
-from polars_ir.errors import Code, Fix, Setting, caller, fold, option, quoted, table_name, warn
+from polars_ir.errors import Code, Fix, Setting, caller, option, quoted, table_name, warn, with_keys
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.kinds import is_pandas, to_polars
-from polars_ir.frames.nested import HIT_SCORE, SORTED
-from polars_ir.frames.roles import find, no_ids
-from polars_ir.frames.rules import numbered, rows_without_id
-from polars_ir.language.catalog import CATALOG, MeasureCall
-from polars_ir.language.kinds import PROBABILITY, STRATUM
+from polars_ir.language.kinds import STRATUM
 from polars_ir.language.measures.cumulated_gain import HIGHEST_EXPONENT
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.runs.pooled import pooled, warn_of_pooled
+from polars_ir.runs.table_warnings import NAMED, extremes_of, warn_of_grades
 
 #: Temporary column beside `ANSWERED`: whether the run retrieved a judged document of a query. The judgments of tables
 #: in memory may be those of relevant documents: `retrieves_judged` reads all.
 HITS = "polars_ir: hits"
 
-#: Number of rows inspected for exchanged tables and columns.
-SAMPLED = 1000
-
-Numbers = TypeVar("Numbers", pl.Series, pl.Expr)
-
-#: Grades are mostly no higher.
-HIGH = 10
-
 #: A column that is true once the warnings of a plan are issued.
 WARNED = "polars_ir: warned"
 
-#: Measures that do not take the documents of a pool that were not judged for ones that are not relevant.
-NOT_OF_WHOLE = frozenset({"xinfAP", "infNDCG", "infAP", "bpref", "GMbpref"})
-
 #: A system, by the values of its keys.
 System = tuple[Any, ...]
-
-#: Number of systems or measures that a warning names.
-NAMED = 3
 
 #: What stands between the id of a document and that of a chunk, as a pattern, the surest first.
 SEPARATORS = ("#", "::", "[|]", "@", ":", "/", "_", "-", "[.]")
@@ -77,8 +59,8 @@ def warned(
     They concern systems that share nothing with the judgments, many queries without an answer, NaN, and the grades,
     where these were not in memory before.
     """
-    if not (judgments := pair.qrels or pair.run).eager:
-        warn_of_grades(judgments, measures, pair.only_judged)
+    if not pair.judgments.eager:
+        warn_of_grades(pair, measures)
     _warn_of_marks(result, pair, missing=missing)
     for mark in result.columns:
         if mark.startswith("polars_ir: "):
@@ -98,7 +80,7 @@ def _warn_of_no_numbers(result: pl.DataFrame, values: pl.Series, pair: RunAndQre
         return
     first = result.filter(wrong)[pair.run.names["query_id"]][0]
     says = f"{values.name!r} is no number for {count} of {result.height} queries{of_file()}, the first being {first!r}"
-    highest = _extremes(pair.qrels or pair.run)[1] if of_powers else None
+    highest = extremes_of(pair.judgments)[1] if of_powers else None
     if highest is not None and highest > HIGHEST_EXPONENT:
         fix = Fix("Give such grades gains, by gains=, or take nDCG, which divides them")
         warn(f"{says}: 2 to the grade {highest:g} is beyond what a Float64 holds.", fix=fix)
@@ -117,7 +99,9 @@ class Warner:
     def __call__(self, marked: Sequence[pl.Series]) -> pl.Series:
         """True, after the warnings by the keys and flags of a result."""
         if self.pair.qrels and self.of_whole:
-            _warn_of_strata(self.pair.qrels, self.of_whole)
+            from polars_ir.runs.samples import warn_of_strata
+
+            warn_of_strata(self.pair.qrels, self.of_whole)
         _warn_of_marks(pl.DataFrame(marked), self.pair, missing=self.missing)
         return pl.Series([True])
 
@@ -133,123 +117,16 @@ def with_warnings(
     """The result of a plan without its flags, and with measures that depend on the warnings."""
     own = pair.run.source_names
     read = [*(own.get(key, key) for key in pair.run.keys), *marks]
-    of_whole = _of_whole(pair.qrels, measures) if pair.qrels and not pair.qrels.eager else {}
+    of_whole: Mapping[str, str] = {}
+    if pair.qrels and STRATUM in pair.qrels.dtypes and not pair.qrels.eager:
+        from polars_ir.runs.samples import measures_of_whole
+
+        of_whole = measures_of_whole(pair.qrels, measures)
     warner = Warner(replace(pair, prepared=None), missing, of_whole)  # What is kept must not be pickled with a plan.
     # A method of an expression would wrap it in a function that cannot be imported, and so not be pickled.
     done = pl.map_batches(read, warner, return_dtype=pl.Boolean, returns_scalar=True)
     figures = pl.when(WARNED).then(pl.exclude(*read, WARNED))
     return result.with_columns(done.alias(WARNED)).with_columns(figures).drop(WARNED, *marks)
-
-
-def warn_of_grades(judgments: CanonicalFrame, measures: Sequence[ResolvedMeasure], judges: Sequence[str] = ()) -> None:
-    """Warn of measures for which no grade is relevant or, for grades between 0 and 1, only the highest.
-
-    By keys of judges, they are the grades of each.
-    """
-    if of_whole := _of_whole(judgments, measures):
-        _warn_of_strata(judgments, of_whole)
-    # Every judged document is relevant to a measure with `rel=0`.
-    if not (called := [(m.name, m.call) for m in measures if m.call and m.call.arguments.get("rel", 0) != 0]):
-        return
-    if not judges:
-        _warn_of_extremes(*_extremes(judgments), "", judgments, called)
-        return
-    grade = pl.col("relevance")
-    extremes = grade.filter(grade > 0).min().alias("lowest"), grade.max().alias("highest")
-    of_each = judgments.select(*judges, "relevance").drop_nulls(judges).group_by(judges).agg(extremes).sort(judges)
-    alike: dict[tuple[Any, Any], list[System]] = {}
-    for *judge, lowest, highest in of_each.collect(engine=judgments.engine).iter_rows():
-        alike.setdefault((lowest, highest), []).append(tuple(judge))
-    for extreme, names in alike.items():
-        whose = f" by {quoted(_texts(judges, names), NAMED)}" if len(alike) > 1 else ""
-        _warn_of_extremes(*extreme, whose, judgments, called)
-
-
-def _warn_of_extremes(
-    lowest: Any, highest: Any, whose: str, judgments: CanonicalFrame, called: Sequence[tuple[str, MeasureCall]]
-) -> None:
-    """Warn of grades by the lowest above 0 and the highest; `whose` names their judges, if others gave other grades."""
-    if lowest is None:
-        # Some measures are not 0 without relevant documents: Fallout, utility, the number of those judged not relevant.
-        specs = [CATALOG[call.measure] for _, call in called]
-        if highest is not None and any(info.bounds[0] == 0 < info.best for info in specs):
-            warn(f"no grade of {table_name('qrels')}{whose} is above 0, so that no document is relevant.")
-        return
-    whole = not judgments.dtypes["relevance"].is_float()
-    # Stars begin with 1, the worst.
-    stars = fold(judgments.names["relevance"]) == "rating" and lowest == 1 and highest >= 3
-    wrong: dict[str, list[tuple[str, MeasureCall]]] = {}
-    for name, call in called:
-        rel = call.arguments["rel"]
-        if rel == 1 and stars:
-            wrong.setdefault(f"every rating{whose} is relevant, the lowest too", []).append((name, call))
-        if rel is None or (whole and rel <= 1):  # A whole grade above 0 is 1 or more.
-            continue
-        if highest < rel:
-            wrong.setdefault(f"no grade{whose} is relevant: the highest is {highest:g}", []).append((name, call))
-        if rel == 1 and lowest < 1 == highest:
-            problem = f"only grades of 1{whose} are relevant, and others between 0 and 1 are not"
-            wrong.setdefault(problem, []).append((name, call))
-    for problem, calls in wrong.items():
-        example = _from_grade(calls[0][1], 0.5 if lowest < 1 and highest <= 1 else highest - stars)
-        words = "Name the lowest relevant grade, as in"
-        fix = Fix(words, Code(repr(example)), without_code=f"{words} {example}")
-        warn(f"to {quoted([name for name, _ in calls], NAMED)} {problem}.", fix=fix)
-
-
-def _of_whole(judgments: CanonicalFrame, measures: Sequence[ResolvedMeasure]) -> dict[str, str]:
-    """Measures that take judgments with strata for those of the whole pool, by their names in the result."""
-    if STRATUM not in judgments.dtypes or PROBABILITY in judgments.dtypes:
-        return {}
-    called = {m.name: m.call for m in measures if m.call and "relevance" in m.expression.meta.root_names()}
-    return {name: call.measure for name, call in called.items() if call.measure not in NOT_OF_WHOLE}
-
-
-def _warn_of_strata(judgments: CanonicalFrame, of_whole: Mapping[str, str]) -> None:
-    """Warn of measures of a whole pool where documents of its strata were not judged."""
-    not_judged = ((pl.col("relevance") < 0) & pl.col(STRATUM).is_not_null()).sum()
-    rows = judgments.select("relevance", STRATUM).select(not_judged)
-    if not (count := rows.collect(engine="in-memory" if judgments.eager else "streaming").item()):
-        return
-    from polars_ir.engine.samples import FORMS  # for judgments with strata alone
-
-    table, grade = judgments.about, judgments.names["relevance"]
-    keys = [judgments.names.get(key, key) for key in judgments.keys]
-    chance = Code(
-        f"{table}.with_columns({PROBABILITY}=(pl.col({grade!r}) >= 0).mean().over({[*keys, STRATUM]!r}))",
-        f"{table}.assign({PROBABILITY}={table}[{grade!r}].ge(0).groupby([{table}[key] for key in "
-        f"{[*keys, STRATUM]!r}]).transform('mean'))",
-    )
-    words = "Take xinfAP or infNDCG, which read the strata"
-    estimated = FORMS.keys() >= set(of_whole.values())
-    fix = Fix(f"{words}, or say how likely each document was judged", chance) if estimated else Fix(words)
-    warn(
-        f"to {quoted(list(of_whole), NAMED)} {count:,} of the documents in the strata of {table_name(table)} are not "
-        "relevant because they were not judged (grades below 0); those that were stand for them.",
-        fix=fix,
-    )
-
-
-def warn_of_known_grades(pair: RunAndQrels, measures: Sequence[ResolvedMeasure]) -> None:
-    """Warn of grades where they are in memory; a plan's result brings its own."""
-    if (judgments := pair.qrels or pair.run).eager:
-        warn_of_grades(judgments, measures, pair.only_judged)
-
-
-def _extremes(judgments: CanonicalFrame) -> tuple[Any, Any]:
-    """The lowest grade above 0, and the highest."""
-    if judgments.eager:
-        grades = judgments.column("relevance")
-        return grades.filter(grades > 0).min(), grades.max()
-    grade = pl.col("relevance")
-    extremes = judgments.select("relevance").select(grade.filter(grade > 0).min().alias("lowest"), grade.max())
-    return extremes.collect(engine="streaming").row(0)
-
-
-def _from_grade(call: MeasureCall, rel: float) -> str:
-    """Name of a measure for which grades of `rel` or more are relevant."""
-    k = call.arguments.get("k")
-    return f"{call.measure}(rel={rel:g})" + (f"@{k}" if k is not None else "")
 
 
 def _warn_of_marks(result: pl.DataFrame, pair: RunAndQrels, *, missing: str) -> None:
@@ -312,7 +189,7 @@ def _named(pair: RunAndQrels, systems: Sequence[System]) -> str:
     keys = pair.run.keys[:-1]
     if keys == ["run"]:
         return quoted([name for (name,) in systems], NAMED)
-    return quoted(_texts(keys, systems), NAMED)
+    return quoted(with_keys(keys, systems), NAMED)
 
 
 def _warn_of_nothing_shared(pair: RunAndQrels, qrels: CanonicalFrame, systems: list[System] | None) -> None:
@@ -367,7 +244,7 @@ def _warn_of_no_judgments(run: CanonicalFrame, qrels: CanonicalFrame) -> None:
     if parts := without.collect(engine=run.engine).rows():
         fix = Fix(f"If they are of all, leave {quoted(by)} out of them", Code.dropping("qrels", by))
         warn(
-            f"{table_name('qrels')} have no rows of {quoted(_texts(by, parts), NAMED)}, which the result lacks.",
+            f"{table_name('qrels')} have no rows of {quoted(with_keys(by, parts), NAMED)}, which the result lacks.",
             fix=fix,
         )
 
@@ -398,11 +275,6 @@ def _warn_of_other_queries(qrels: CanonicalFrame, judges: Sequence[str]) -> None
     )
 
 
-def _texts(keys: Sequence[str], values: Sequence[System]) -> list[str]:
-    """Values of some keys as texts."""
-    return [", ".join(f"{key} {value!s}" for key, value in zip(keys, each, strict=True)) for each in values]
-
-
 def _warn_of_few_answers(result: pl.DataFrame, pair: RunAndQrels) -> None:
     """Warn of runs that answer fewer than half of the judged queries: most of a mean is then made of zeros.
 
@@ -431,7 +303,7 @@ def _few(result: pl.DataFrame, column: str, systems: list[str]) -> list[Any]:
 
 def _few_in_run(result: pl.DataFrame, pair: RunAndQrels) -> list[Any]:
     """As `_few`, by the rows of the run: counting the queries of a system is cheaper than looking each of them up."""
-    systems, queries = pair.run.keys[:-1], list(filter(pair.run.keys.__contains__, (pair.qrels or pair.run).keys))
+    systems, queries = pair.run.keys[:-1], list(filter(pair.run.keys.__contains__, pair.judgments.keys))
     rows = pair.run.select(*pair.run.keys).join(result.lazy().select(queries).unique(), on=queries, how="semi")
     n = pl.col("query_id").n_unique().alias(ANSWERED)
     if not systems:
@@ -452,83 +324,3 @@ def _examples(table: CanonicalFrame, role: str) -> str:
     rows = table.select(role).head(FIRST).collect(engine=table.engine)
     first = rows[role].drop_nulls().unique(maintain_order=True).head(3)
     return ", ".join(map(repr, first)) or "none at all"
-
-
-def warn_of_tables(run: Any, pair: RunAndQrels, measures: Sequence[ResolvedMeasure]) -> None:
-    """Warn of grades, of tables or columns in memory that were probably exchanged, and of ids of no document."""
-    warn_of_known_grades(pair, measures)
-    if not pair.run.eager:
-        return
-    if pair.qrels is not None and pair.qrels.eager and _are_exchanged(pair.run, pair.qrels):
-        warn(
-            f"scores of {table_name('run')} look like grades, and grades of {table_name('qrels')} like scores.",
-            fix=Fix("The run comes first; if they are exchanged, swap them"),
-        )
-    for value in no_ids(pair.run.first("doc_id", SAMPLED)):
-        fix = rows_without_id(pair.run.names["doc_id"], value)
-        fix = fix if isinstance(run, pl.DataFrame) or is_pandas(run) else Fix(fix.words)
-        warn(f"{table_name('run')} has the id {value!r}, which counts as a retrieved document.", fix=fix)
-    if isinstance(run, pl.DataFrame) or is_pandas(run):
-        if (score := pair.run.names.get("score")) == HIT_SCORE[0] and SORTED in run.columns:
-            _warn_of_sorted(pair.run, score)
-        rank = find("run", "rank", list(map(str, run.columns)))
-        if rank is not None and rank != pair.run.names["score"]:
-            _warn_of_ranks(to_polars("run", run.head(SAMPLED), column="score").lazy().collect(), pair.run.names, rank)
-
-
-def _are_exchanged(run: CanonicalFrame, qrels: CanonicalFrame) -> bool:
-    """True for tables in memory that `exchanged` finds so."""
-    # Grades are mostly small, which is all that need be read then.
-    grades = qrels.first("relevance", SAMPLED)
-    return bool(_no_grade(grades).any()) and bool(exchanged(run, qrels).collect(engine="in-memory").item())
-
-
-def exchanged(run: CanonicalFrame, qrels: CanonicalFrame) -> pl.LazyFrame:
-    """Whether, in the first rows, grades are fractions or large, each once in a query, and scores small whole numbers.
-
-    Scores of lists fall to 1 one by one, and grades of a query recur.
-    """
-    grade, score = pl.col("relevance"), pl.col("score").cast(pl.Float64)
-    recurs = pl.struct("query_id", "relevance").is_duplicated() & grade.is_not_null()
-    of_grades = _no_grade(grade).any() & ~recurs.any()
-    of_list = ((score.diff() == -1) | (score.shift() == 1)).slice(1).all()
-    of_scores = ~(_no_grade(score) | (score < 0)).any() & ~of_list
-    judged = qrels.select("query_id", "relevance").head(SAMPLED).select(of_grades.alias("grades"))
-    retrieved = run.select("score").head(SAMPLED).select(of_scores.alias("scores"))
-    return judged.join(retrieved, how="cross").select(exchanged=pl.col("grades") & pl.col("scores"))
-
-
-def _no_grade(numbers: Numbers) -> Numbers:
-    """True for numbers that are fractions or high."""
-    numbers = numbers.cast(pl.Float64)
-    return (numbers != numbers.floor()) | (numbers > HIGH)
-
-
-def _warn_of_sorted(run: CanonicalFrame, score: str) -> None:
-    """Warn of hits that a search sorted by anything but the scores that it tracked."""
-    rows = run.select("query_id", "score").head(SAMPLED).collect(engine="in-memory")
-    if rows.select(((pl.col("score").diff() > 0) & (pl.col("query_id") == pl.col("query_id").shift())).any()).item():
-        fix = Fix("If each query's rows are in order, number them", numbered("run", score, run.names["query_id"]))
-        warn(f"the hits have {SORTED!r}, as of a sorted search, and are ranked by {score!r}.", fix=fix)
-
-
-def _warn_of_ranks(rows: pl.DataFrame, names: Mapping[str, str], of_rank: str) -> None:
-    """Warn of a rank beside a score that contradicts it throughout, or is exchanged with it."""
-    query, score, rank = (rows[name] for name in (names["query_id"], names["score"], of_rank))
-    if not score.dtype.is_numeric():
-        return
-    same = query == query.shift()
-    if rank.null_count() == len(rank):
-        places = (score.diff() == 1) | ((score == 1) & ~same)
-        if len(score) > 1 and same.any() and bool(places[1:].all()) and score[0] == 1:
-            warn("the scores are 1, 2, 3 of each query, and no rank is a whole number: are they exchanged?")
-        return
-    if not rank.dtype.is_numeric():
-        return
-    along = (score.diff().cast(pl.Float64) * rank.cast(pl.Float64).diff()).filter(same)
-    if len(along) and bool((along > 0).all()):
-        fix = Fix("The order is that of the scores; if they are distances, take their negative, else leave scores out")
-        warn(
-            f"column {rank.name!r} contradicts {score.name!r} throughout: the higher the score, the worse the rank.",
-            fix=fix,
-        )
