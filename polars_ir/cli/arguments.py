@@ -433,7 +433,7 @@ def fuse(command: argparse.ArgumentParser) -> None:
 
 def validate(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    from polars_ir.runs.validate import SEVERITIES
+    from polars_ir.runs.findings import SEVERITIES
 
     add_judged_runs(command)
     command.add_argument("--key", action="append", metavar="COLUMN", help=KEY)

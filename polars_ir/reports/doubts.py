@@ -16,8 +16,9 @@ from polars_ir.reports.answer import plain
 from polars_ir.reports.content import Doubts, Finding
 from polars_ir.reports.experiment import Experiment
 from polars_ir.runs.evaluate import evaluate_collected
+from polars_ir.runs.findings import FINDINGS, ROWS, SEVERITIES, TYPES, UNJUDGED, finding
 from polars_ir.runs.options import Reporting
-from polars_ir.runs.validate import FINDINGS, ROWS, SEVERITIES, TYPES, UNJUDGED, finding, validate
+from polars_ir.runs.validate import validate
 
 LOG = logging.getLogger(__name__)
 

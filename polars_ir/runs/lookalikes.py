@@ -20,14 +20,14 @@ FORMS = {
 }
 
 
-def lookalikes(pair: RunAndQrels, qrels: CanonicalFrame, role: str) -> pl.LazyFrame | None:
+def lookalikes(pair: RunAndQrels, role: str) -> pl.LazyFrame | None:
     """Ids of the run that no id of the qrels matches, but would without blanks, case, leading zeros or `.0`.
 
     Or with accents as one character (NFC), which others write as two (NFD). Each has the `judged` id that it looks
     like, if any; None where none can be there.
     """
-    run_ids, eager = _texts(pair.run, role), pair.run.eager and qrels.eager
-    judged_ids, of_judged = pair.kept(("ids", role), partial(_judged_ids, qrels, role))
+    run_ids, eager = _texts(pair.run, role), pair.run.eager and pair.judgments.eager
+    judged_ids, of_judged = pair.kept(("ids", role), partial(_judged_ids, pair.judgments, role))
     form = _form(run_ids) | of_judged if eager else set(FORMS)
     if form.isdisjoint(("other", "stripped")) and not form.issuperset(("upper", "lower")):
         return None

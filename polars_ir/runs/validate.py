@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,71 +11,22 @@ import polars as pl
 
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.prefilter import among
-from polars_ir.engine.ranking import DOCUMENT, reordered, tie_counts
+from polars_ir.engine.ranking import DOCUMENT, tie_counts
 from polars_ir.engine.relation import placed_rows, relate
-from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems, systems_of
-from polars_ir.errors import SHOWN, DtypeError, option
+from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
-from polars_ir.frames.guesses import USERS, words
 from polars_ir.frames.judgments import judgment_table
-from polars_ir.frames.kinds import PreparedJudgments, give_back, holds_systems, to_polars
-from polars_ir.frames.roles import NO_IDS, NO_NEIGHBOUR, find
-from polars_ir.frames.rules import nothing_judged, wrong_qrels_row, wrong_run_row
-from polars_ir.frames.table import run_table, same_types
+from polars_ir.frames.kinds import PreparedJudgments, give_back
+from polars_ir.frames.rules import wrong_qrels_row, wrong_run_row
+from polars_ir.frames.table import run_table
 from polars_ir.frames.table_types import FrameT, Table
-from polars_ir.language.measures import ndcg, precision
 from polars_ir.language.options import check, each_once, keys_named, or_none, public, some_of
-from polars_ir.language.words import average
-from polars_ir.runs.leaks import LEAKS, Leak, leaks
-from polars_ir.runs.lookalikes import lookalikes
-from polars_ir.runs.pooled import fixed_by_document, perhaps_pooled, several
-from polars_ir.runs.table_warnings import exchanged
+from polars_ir.runs import findings
+from polars_ir.runs.leaks import LEAKS, leaks
 from polars_ir.runs.twins_of_gold import TWINS, twins_of_gold
-
-#: Cutoff of the findings on the top of a ranking.
-DEPTH = 10
 
 #: Columns of the relation that findings read, beside the keys.
 READ = ("doc_id", "relevance", "rank", "n_higher", "n_tied")
-
-#: True for a document that shares its score within its ranking, and for one whose score can bring it to the top.
-TIED, IN_TOP = pl.col("n_tied") > 1, pl.col("n_higher") < DEPTH
-
-#: Severities, the worst first: `evaluate` refuses it; something went wrong upstream, so that figures mislead; or it is
-#: a fact to bear in mind when reading figures.
-SEVERITIES = ("error", "warning", "note")
-
-#: The findings, by the function that makes them, each with its severity.
-TYPES = {"ids of different types": "error"}
-ROWS = {
-    "null ids or scores in the run": "error",
-    "null ids or grades in the qrels": "error",
-    "duplicates in the run": "error",
-    "duplicates in the qrels": "error",
-}
-EMPTY = {"empty ids in the run": "warning", "empty ids in the qrels": "warning"}
-EXCHANGED = {"run and qrels exchanged": "warning"}
-POOLED = {"rankings of several days or tenants": "warning"}
-QUERIES = {
-    "queries without judgments": "note",
-    "judged queries missing from the run": "warning",
-    "queries without a relevant document": "note",
-}
-ITSELF = {"queries that retrieve themselves": "note"}
-SHARES = {"grades between 0 and 1": "warning"}
-LOOKALIKES = {role: {f"{role} that only looks different": "warning"} for role in DOCUMENT}
-SCORES = {"tied scores": "note"}
-TIES = {f"P@{DEPTH} moved by ties": "note", f"nDCG@{DEPTH} moved by ties": "note"}
-UNJUDGED = {f"unjudged documents in the top {DEPTH}": "note"}
-RANKS = dict.fromkeys(
-    ("rank column with gaps", "rank column against the scores", "score and rank exchanged"), "warning"
-)
-
-#: Findings that read grades, which judgments of some kinds lack.
-OF_GRADES = {"queries without a relevant document", *SHARES, *TIES, *EXCHANGED}
-
-FINDINGS = TYPES | EXCHANGED | POOLED | ROWS | EMPTY | QUERIES | ITSELF | SHARES
-FINDINGS |= LOOKALIKES["query_id"] | LOOKALIKES["doc_id"] | SCORES | TIES | UNJUDGED | RANKS
 
 
 @public()
@@ -137,13 +88,13 @@ def validate(
     >>> findings.select("finding", "severity", "count").rows()[:3]
     [('queries without judgments', 'note', 1), ('tied scores', 'note', 2), ('nDCG@10 moved by ties', 'note', 1)]
     """
-    known = FINDINGS | ({} if history is None else LEAKS) | ({} if documents is None else TWINS)
+    known = findings.FINDINGS | ({} if history is None else LEAKS) | ({} if documents is None else TWINS)
     names = each_once(check("only", only, or_none(some_of(*known)))) or list(known)
     keys = keys_named(by)
     kind, judged = judgment_table(qrels, check=False, by=keys)
     if not kind.by_document:
-        names = [name for name in names if name not in (OF_GRADES | TWINS.keys())]
-    of_types, run_side, qrels_side = _types(run_table(run, check=False, by=keys), judged)
+        names = [name for name in names if name not in (findings.OF_GRADES | TWINS.keys())]
+    of_types, run_side, qrels_side = findings.id_types(run_table(run, check=False, by=keys), judged)
     repeated_run, run_ids, sound_run = _sound(run_side, wrong_run_row(run_side.keys), run_side.document)
     # Findings of the judgments alone are made once for judgments prepared for many runs.
     prepared = qrels if isinstance(qrels, PreparedJudgments) and qrels_side is judged else None
@@ -151,38 +102,35 @@ def validate(
     repeated_qrels, qrels_ids, sound_qrels = prepared.kept(("sound", qrels_side.by), sound) if prepared else sound()
     if sound_qrels.per:
         sound_qrels = _by_document(sound_qrels)
-    pair = RunAndQrels(sound_run, sound_qrels, prepared)
+    pair, ids = RunAndQrels(sound_run, sound_qrels, prepared), RunAndQrels(run_ids, qrels_ids, prepared)
     eager = run_side.eager and qrels_side.eager
     # Read by several findings, each of which would compute them anew.
     placed = relation = pl.LazyFrame()
     may_tie = True
-    if not {*SCORES, *TIES, *UNJUDGED}.isdisjoint(names):
+    if not {*findings.SCORES, *findings.TIES, *findings.UNJUDGED}.isdisjoint(names):
         placed = _placed(sound_run)
-        may_tie = not run_side.eager or not placed.filter(TIED).head(1).collect(engine="in-memory").is_empty()
-    if not {*UNJUDGED, *(TIES if may_tie else ())}.isdisjoint(names):
+        may_tie = not run_side.eager or not placed.filter(findings.TIED).head(1).collect(engine="in-memory").is_empty()
+    if not {*findings.UNJUDGED, *(findings.TIES if may_tie else ())}.isdisjoint(names):
         relation = _judged(_of_top(pair, placed, sound_qrels) if eager else pair)
-        relation = _once(relation, eager=eager)
+        relation = findings.once(relation, eager=eager)
     checks: list[tuple[Mapping[str, str], Callable[[], Sequence[pl.LazyFrame]]]] = [
-        (TYPES, lambda: [of_types]),
-        (EXCHANGED, lambda: _exchanged(sound_run, sound_qrels)),
-        (POOLED, lambda: _pooled(run_side)),
-        (ROWS, lambda: _rows(run_side, qrels_side, repeated_run, repeated_qrels)),
-        (EMPTY, lambda: [_empty(run_side), _empty(qrels_side)]),
-        (QUERIES, lambda: _queries(run_ids, qrels_ids)),
-        (ITSELF, lambda: _itself(run_ids, [run_side.names["query_id"], qrels_side.names["query_id"]])),
-        (SHARES, lambda: [_shares(sound_qrels)]),
-        *(
-            (LOOKALIKES[role], partial(_lookalikes, RunAndQrels(run_ids, qrels_ids, prepared), qrels_ids, role))
-            for role in DOCUMENT
-        ),
-        (SCORES, lambda: [_tied(sound_run.keys, placed)] if may_tie else []),
-        (TIES, lambda: _ties(sound_run.keys, relation, eager=eager) if may_tie else []),
-        (UNJUDGED, lambda: [_unjudged(sound_run.keys, relation)]),
-        (RANKS, lambda: _rank_column(run, run_side)),
-        (LEAKS, lambda: _findings(leaks(sound_run, qrels_ids, history), LEAKS)),
-        (TWINS, lambda: _findings(twins_of_gold(sound_qrels, documents), TWINS)),
+        (findings.TYPES, lambda: [of_types]),
+        (findings.EXCHANGED, lambda: findings.exchanged_tables(sound_run, sound_qrels)),
+        (findings.POOLED, lambda: findings.pooled_rankings(run_side)),
+        (findings.ROWS, lambda: findings.refused_rows(run_side, qrels_side, repeated_run, repeated_qrels)),
+        (findings.EMPTY, lambda: [findings.empty_ids(run_side), findings.empty_ids(qrels_side)]),
+        (findings.QUERIES, lambda: findings.unmatched_queries(run_ids, qrels_ids)),
+        (findings.ITSELF, lambda: findings.own_documents(run_ids, qrels_side)),
+        (findings.SHARES, lambda: [findings.grades_as_shares(sound_qrels)]),
+        *((findings.LOOKALIKES[role], partial(findings.lookalike_ids, ids, role)) for role in DOCUMENT),
+        (findings.SCORES, lambda: [findings.tied_scores(sound_run.keys, placed)] if may_tie else []),
+        (findings.TIES, lambda: findings.moved_by_ties(sound_run.keys, relation, eager=eager) if may_tie else []),
+        (findings.UNJUDGED, lambda: [findings.unjudged_top(sound_run.keys, relation)]),
+        (findings.RANKS, lambda: findings.rank_column(run, run_side)),
+        (LEAKS, lambda: findings.of_leaks(leaks(sound_run, qrels_ids, history), LEAKS)),
+        (TWINS, lambda: findings.of_leaks(twins_of_gold(sound_qrels, documents), TWINS)),
     ]
-    findings = [
+    found = [
         one
         for of_check, make in checks
         if not of_check.keys().isdisjoint(names)
@@ -191,13 +139,8 @@ def validate(
     ]
     if eager:
         # One after the other: their rows must not be in memory together.
-        findings = [each.collect(engine="in-memory").lazy() for each in findings]
-    return give_back(pl.concat([of_types.clear(), *findings]).filter(pl.col("count") > 0), run)
-
-
-def _once(rows: pl.LazyFrame, *, eager: bool) -> pl.LazyFrame:
-    """Rows that several findings read, computed once: now, or within their plan."""
-    return rows.collect(engine="in-memory").lazy() if eager else rows.cache()
+        found = [each.collect(engine="in-memory").lazy() for each in found]
+    return give_back(pl.concat([of_types.clear(), *found]).filter(pl.col("count") > 0), run)
 
 
 def _placed(run: CanonicalFrame) -> pl.LazyFrame:
@@ -214,7 +157,7 @@ def _of_top(pair: RunAndQrels, placed: pl.LazyFrame, qrels: CanonicalFrame) -> R
     Kept are the documents whose score can bring them to the top, their judgments, the judgments of relevant documents,
     which an ideal ranking holds, and one of each query.
     """
-    top = placed.filter(IN_TOP).select(*pair.run.document, "score").collect(engine="in-memory")
+    top = placed.filter(findings.IN_TOP).select(*pair.run.document, "score").collect(engine="in-memory")
     of_query = pl.col(qrels.keys[0]) if len(qrels.keys) == 1 else pl.struct(qrels.keys)
     read = (pl.col("relevance") > 0) | among(qrels.document, top.select(qrels.document)) | of_query.is_first_distinct()
     judged = qrels.select(*qrels.document, "relevance").filter(read).collect(engine="in-memory")
@@ -223,7 +166,7 @@ def _of_top(pair: RunAndQrels, placed: pl.LazyFrame, qrels: CanonicalFrame) -> R
 
 def _judged(pair: RunAndQrels) -> pl.LazyFrame:
     """Whatever is judged, whatever is at the top, and a row of each ranking."""
-    read = pl.col("relevance").is_not_null() | pl.col("rank").is_null() | (pl.col("rank") <= DEPTH)
+    read = pl.col("relevance").is_not_null() | pl.col("rank").is_null() | (pl.col("rank") <= findings.DEPTH)
     needs = Needs(unjudged=True, columns=frozenset({*pair.run.keys, *READ}), whole=False, by=pair.run.by)
     return of_systems(relate(pair, needs), pair).filter(read).select(*pair.run.keys, *READ)
 
@@ -246,263 +189,7 @@ def _sound(table: CanonicalFrame, wrong: pl.Expr, ids: list[str]) -> tuple[pl.Ex
     return repeated, sound, sound
 
 
-def finding(
-    name: str, rows: pl.LazyFrame, wrong: pl.Expr, example: pl.Expr, meaning: str, share: pl.Expr | None = None
-) -> pl.LazyFrame:
-    """One finding: the number of invalid rows, their share of all (or another mean), and a few of them."""
-    read = [column for column in example.meta.root_names() if column != "wrong"]
-    # A sum of fractions depends on their order, and Polars leaves out the sort of a mean.
-    mean = pl.col("wrong").mean() if share is None else average(pl.col("share").sort())
-    return rows.select(*dict.fromkeys(read), wrong=wrong, share=share).select(
-        finding=pl.lit(name),
-        severity=pl.lit((FINDINGS | LEAKS | TWINS)[name]),
-        count=pl.col("wrong").sum().cast(pl.UInt32),
-        share=mean,
-        examples=example.unique().bottom_k(SHOWN).sort().implode(),
-        meaning=pl.lit(meaning),
-    )
-
-
-def _wrong(column: str) -> pl.Expr:
-    """Values of invalid rows, as texts."""
-    return pl.col(column).filter("wrong").cast(pl.String)
-
-
-def _id(*columns: str) -> pl.Expr:
-    """Ids of each invalid row as one text."""
-    return pl.concat_str([_wrong(column).fill_null("null") for column in columns], separator=" ")
-
-
 def _by_document(qrels: CanonicalFrame) -> CanonicalFrame:
     """Judgments with each document once, with its highest grade."""
     rows = qrels.select(*qrels.document, "relevance").group_by(qrels.document).agg(pl.col("relevance").max())
     return replace(qrels.with_frame(qrels.computed(rows)), per=())
-
-
-def _types(run: CanonicalFrame, qrels: CanonicalFrame) -> tuple[pl.LazyFrame, CanonicalFrame, CanonicalFrame]:
-    """The finding of ids of different types, and both sides with comparable ids."""
-    problem: list[str] = []
-    try:
-        run, qrels = same_types(run, qrels)
-    except DtypeError as error:
-        problem = [str(error)]
-        ids = pl.col(*qrels.document).cast(pl.String)
-        run, qrels = (t.with_frame(t.all_columns().with_columns(ids)) for t in (run, qrels))
-    rows = pl.LazyFrame({"problem": problem}, schema={"problem": pl.String})
-    meaning = "evaluate refuses this pair; the other findings compare the ids as text"
-    return finding("ids of different types", rows, pl.lit(True), _wrong("problem"), meaning), run, qrels
-
-
-def _rows(
-    run: CanonicalFrame, qrels: CanonicalFrame, repeated_run: pl.Expr, repeated_qrels: pl.Expr
-) -> list[pl.LazyFrame]:
-    """The findings of rows that `evaluate` refuses."""
-    refused = "evaluate refuses these rows; leave them out"
-    once = "evaluate refuses a document that is there twice for a query; keep the best score, or the highest grade"
-    run_id, qrels_id = _id(*run.document), _id(*qrels.document)
-    return [
-        finding("null ids or scores in the run", run.all_columns(), wrong_run_row(run.keys), run_id, refused),
-        finding("null ids or grades in the qrels", qrels.all_columns(), wrong_qrels_row(qrels.keys), qrels_id, refused),
-        finding("duplicates in the run", run.all_columns(), repeated_run, run_id, once),
-        finding("duplicates in the qrels", qrels.all_columns(), repeated_qrels, qrels_id, once),
-    ]
-
-
-def _exchanged(run: CanonicalFrame, qrels: CanonicalFrame) -> list[pl.LazyFrame]:
-    """The finding of tables in each other's place."""
-    rows = exchanged(run, qrels).with_columns(example=pl.lit("scores as of grades, grades as of scores"))
-    meaning = "scores are small whole numbers, and grades are fractions or large: the run comes first"
-    return [finding(next(iter(EXCHANGED)), rows, pl.col("exchanged"), _wrong("example"), meaning)]
-
-
-def _empty(table: CanonicalFrame) -> pl.LazyFrame:
-    """The finding of ids that stand for no document or query."""
-    wrong = pl.lit(False)
-    for role in DOCUMENT:
-        if table.dtypes[role] == pl.String:
-            values = NO_IDS if role == "doc_id" else NO_IDS[:1]
-            wrong |= pl.any_horizontal(pl.col(role) == value for value in values)
-        elif table.dtypes[role].is_signed_integer() and role == "doc_id":
-            wrong |= pl.col(role) == NO_NEIGHBOUR
-    meaning = "an empty text, or -1 where an index finds no neighbour, counts as a document; leave these rows out"
-    name = f"empty ids in the {table.about}"
-    return finding(name, table.select(*table.document), wrong.fill_null(False), _id(*table.document), meaning)
-
-
-def _pooled(run: CanonicalFrame) -> list[pl.LazyFrame]:
-    """The finding of rankings with several values of a column that may distinguish rankings and that no call named."""
-    names = perhaps_pooled(run)
-    if not names:
-        return []
-    rows = run.select(*run.keys, *names).group_by(run.keys).agg(map(several, names))
-    for name in names:
-        rows = rows.join(fixed_by_document(run, name).rename({"fixed": f"fixed {name}"}), how="cross")
-    wrong = pl.any_horizontal(pl.col(name) & ~pl.col(f"fixed {name}") for name in names)
-    meaning = f"documents of all of them are ranked together; {option('by', names)} distinguishes them"
-    return [finding(next(iter(POOLED)), rows, wrong, _id(*run.keys), meaning)]
-
-
-def _queries(run: CanonicalFrame, qrels: CanonicalFrame) -> list[pl.LazyFrame]:
-    retrieved, judged = run.select(*run.keys).unique(), qrels.select(*qrels.keys).unique()
-    if run.eager and qrels.eager:
-        retrieved, judged = (ids.collect(engine="in-memory").lazy() for ids in (retrieved, judged))
-    is_judged, is_retrieved = judged.with_columns(there=True), retrieved.with_columns(there=True)
-    systems, expected = run.keys[:-1], judged
-    if qrels.by:
-        expected = judged.join(systems_of(run, systems), on=qrels.by)
-    elif systems:
-        expected = systems_of(run, systems).join(judged, how="cross")
-    absent = pl.col("there").is_null()
-    best = qrels.all_columns().group_by(qrels.keys).agg(pl.col("relevance").max().fill_null(0))
-    return [
-        finding(
-            "queries without judgments",
-            retrieved.join(is_judged, on=qrels.keys, how="left"),
-            absent,
-            _id(*run.keys),
-            "evaluate ignores these queries of the run",
-        ),
-        finding(
-            "judged queries missing from the run",
-            expected.join(is_retrieved, on=run.keys, how="left"),
-            absent,
-            _id(*run.keys),
-            f"they score 0 and count; {option('missing', 'skip')} leaves them out",
-        ),
-        finding(
-            "queries without a relevant document",
-            best,
-            pl.col("relevance") <= 0,
-            _id(*qrels.keys),
-            "no grade is above 0, so that no run can do better than 0 here; "
-            f"{option('undefined', None)} leaves them out of means",
-        ),
-    ]
-
-
-def _itself(run: CanonicalFrame, queries: Sequence[str]) -> list[pl.LazyFrame]:
-    """The finding of queries that are documents of the collection, as ArguAna's are, and users are not."""
-    if any(words(name) & USERS for name in queries):
-        return []
-    if run.dtypes["query_id"].is_integer() != run.dtypes["doc_id"].is_integer():
-        return []
-    meaning = "they take the place of an answer: " + option("exclude", "self") + " leaves them out, as BEIR does"
-    rows = run.select(*run.document)
-    return [finding(next(iter(ITSELF)), rows, pl.col("query_id") == pl.col("doc_id"), _id(*run.keys), meaning)]
-
-
-def _shares(qrels: CanonicalFrame) -> pl.LazyFrame:
-    """The finding of grades that are shares of the best one, as of language models and normalised ratings."""
-    grade = pl.col("relevance")
-    return finding(
-        "grades between 0 and 1",
-        qrels.select(*qrels.document, "relevance").filter(~nothing_judged()),
-        (grade > 0) & (grade < 1) & (grade.max() <= 1),
-        _id(*qrels.document),
-        "they count in nDCG, and not in measures of relevant documents (P, R, AP, RR), for which a grade of 1 is; "
-        "name the lowest relevant grade, as in 'RR(rel=0.5)'",
-    )
-
-
-def _lookalikes(pair: RunAndQrels, qrels: CanonicalFrame, role: str) -> list[pl.LazyFrame]:
-    """The finding of ids of the run that only look different from those of the qrels."""
-    pairs = lookalikes(pair, qrels, role)
-    if pairs is None:
-        return []
-    meaning = (
-        "the run's id and that of the qrels differ in blanks, case, leading zeros, a decimal point or the form of "
-        "accents (NFC, NFD), so that they do not match"
-    )
-    example = pl.format("'{}' ~ '{}'", _wrong(role), _wrong("judged"))
-    return [finding(f"{role} that only looks different", pairs, pl.col("judged").is_not_null(), example, meaning)]
-
-
-def _tied(keys: list[str], placed: pl.LazyFrame) -> pl.LazyFrame:
-    meaning = "rows whose score another document of the query has too"
-    return finding("tied scores", placed, TIED, _id(*keys), meaning)
-
-
-def _ties(keys: list[str], relation: pl.LazyFrame, *, eager: bool) -> list[pl.LazyFrame]:
-    measures = {f"{name}@{DEPTH}": measure for name, measure in (("P", precision(k=DEPTH)), ("nDCG", ndcg(k=DEPTH)))}
-    # Only judged documents in a tie that begins in the top move a value.
-    moving = relation.filter(pl.col("relevance").is_not_null())
-    movable = moving.filter(TIED & IN_TOP).select(keys).unique()
-    if eager and movable.collect(engine="in-memory").is_empty():
-        return []
-    moving = moving.join(movable, on=keys, how="semi")
-    # Below the top the order does not matter, and finding it takes long.
-    starts_in_top = IN_TOP.fill_null(False)
-    below = moving.filter(~starts_in_top)
-    best, worst = (
-        pl.concat([reordered(moving.filter(starts_in_top), keys, ties), below])
-        .group_by(keys)
-        .agg(measure.fill_null(0.0) for measure in measures.values())
-        for ties in ("best", "worst")
-    )
-    moved = best.join(worst, on=keys, suffix=" at worst")
-    extremes = relation.select(keys).unique().join(moved, on=keys, how="left").fill_null(0.0)
-    extremes = _once(extremes, eager=eager)
-    return [
-        finding(
-            f"{name} moved by ties",
-            extremes,
-            pl.col(name) > pl.col(f"{name} at worst"),
-            _id(*keys),
-            "queries whose value depends on the order of equal scores; share: how far the mean could move",
-            share=pl.col(name) - pl.col(f"{name} at worst"),
-        )
-        for name in measures
-    ]
-
-
-def _unjudged(keys: list[str], relation: pl.LazyFrame) -> pl.LazyFrame:
-    top = relation.filter(pl.col("rank") <= DEPTH)
-    return finding(
-        f"unjudged documents in the top {DEPTH}",
-        top,
-        pl.col("relevance").is_null(),
-        _id(*keys, "doc_id"),
-        "they count as not relevant; Judged@k and unj@k measure how many there are",
-    )
-
-
-def _findings(leaks: Iterable[Leak], names: Iterable[str]) -> list[pl.LazyFrame]:
-    """The findings of a history, or of documents."""
-    found = zip(names, leaks, strict=True)
-    return [finding(name, one.rows, one.wrong, _id(*one.ids), one.meaning) for name, one in found]
-
-
-def _rank_column(run: Any, table: CanonicalFrame) -> list[pl.LazyFrame]:
-    """The findings of gaps in a column of ranks, and of an order that contradicts the scores beside it."""
-    if isinstance(run, Mapping) and holds_systems(run):
-        return []
-    frame = to_polars("run", run, column="score")
-    name = find("run", "rank", frame.collect_schema().names())
-    if name is None:
-        return []
-    rank = pl.col("rank")
-    ids = (pl.col(table.names[role]).alias(role) for role in (*table.keys, "score"))
-    # Non-numeric values are no ranks.
-    every = frame.lazy().select(*ids, rank=pl.col(name).cast(pl.Float64, strict=False))
-    rows = every.drop_nulls("rank")
-    gaps = finding(
-        "rank column with gaps",
-        rows.group_by(table.keys).agg(first=rank.min(), last=rank.max(), n=rank.n_unique()),
-        (pl.col("first") > 1) | (pl.col("last") - pl.col("first") >= pl.col("n")),
-        _id(*table.keys),
-        "ranks are missing, perhaps of documents that were left out; evaluate closes the ranking up, as trec_eval does",
-    )
-    if name == table.names["score"]:
-        return [gaps]
-    higher = pl.col("score") > pl.col("score").shift(1).over(table.keys, order_by="rank")
-    meaning = "rows that the rank column puts below a lower score; evaluate goes by the scores"
-    against = finding("rank column against the scores", rows, higher.fill_null(False), _id(*table.keys), meaning)
-    score = pl.col("score")
-    of_queries = every.group_by(table.keys).agg(
-        rank.count(), pl.len(), lowest=score.min(), highest=score.max(), n=score.n_unique()
-    )
-    places = (pl.col("lowest") == 1) & (pl.col("highest") == pl.col("n")) & (pl.col("n") == pl.col("len"))
-    exchanged_columns = places & (pl.col("rank") == 0) & (pl.col("n") > 1)
-    meaning = "scores are 1, 2, 3, and no rank is a number: evaluate puts the highest score first"
-    wrong = exchanged_columns.fill_null(False)
-    return [gaps, against, finding("score and rank exchanged", of_queries, wrong, _id(*table.keys), meaning)]

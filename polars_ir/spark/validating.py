@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from polars_ir.errors import SHOWN, OptionError, option
 from polars_ir.frames.roles import required
 from polars_ir.language.options import check, each_once, or_none, public, some_of
-from polars_ir.runs.validate import EMPTY, FINDINGS, ITSELF, RANKS, ROWS, SCORES, UNJUDGED
+from polars_ir.runs.findings import EMPTY, FINDINGS, ITSELF, RANKS, ROWS, SCORES, UNJUDGED
 from polars_ir.runs.validate import validate as validate_locally
 from polars_ir.spark.tables import arrow_schema, by_bytes, check_spark, column, empty, packed, to_spark
 from polars_ir.spark.tasks import JUDGMENT, QUERY, RUN, findings, in_tasks

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import polars_ir as ir
 from polars_ir.errors import OptionError
+from polars_ir.runs.findings import FINDINGS
 from polars_ir.runs.leaks import LEAKS
-from polars_ir.runs.validate import FINDINGS
 
 RUN = pl.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d1"], "score": [0.9, 0.5, 0.7]})
 QRELS = pl.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d1"], "relevance": [0, 1, 2]})

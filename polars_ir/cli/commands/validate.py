@@ -10,7 +10,8 @@ import polars as pl
 from polars_ir.cli.inputs import alike, judgments_of, limits_of, run_of, systems_of, tables_of_lists
 from polars_ir.errors import with_names
 from polars_ir.frames.roles import find
-from polars_ir.runs.validate import SEVERITIES, validate
+from polars_ir.runs.findings import SEVERITIES
+from polars_ir.runs.validate import validate
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
