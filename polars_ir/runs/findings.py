@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -12,17 +13,17 @@ from polars_ir.engine.run_and_qrels import RunAndQrels, systems_of
 from polars_ir.errors import SHOWN, DtypeError, option
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.guesses import USERS, words
-from polars_ir.frames.kinds import holds_systems, to_polars
+from polars_ir.frames.kinds import PreparedJudgments, holds_systems, to_polars
 from polars_ir.frames.roles import NO_IDS, NO_NEIGHBOUR, find
 from polars_ir.frames.rules import nothing_judged, wrong_qrels_row, wrong_run_row
 from polars_ir.frames.table import same_types
 from polars_ir.language.measures import ndcg, precision
 from polars_ir.language.words import average
-from polars_ir.runs.leaks import LEAKS, Leak
+from polars_ir.runs.leaks import LEAKS, Leak, leaks
 from polars_ir.runs.lookalikes import lookalikes
 from polars_ir.runs.pooled import fixed_by_document, perhaps_pooled, several
 from polars_ir.runs.table_warnings import exchanged
-from polars_ir.runs.twins_of_gold import TWINS
+from polars_ir.runs.twins_of_gold import TWINS, twins_of_gold
 
 #: Cutoff of the findings on the top of a ranking.
 DEPTH = 10
@@ -67,6 +68,68 @@ FINDINGS = TYPES | EXCHANGED | POOLED | ROWS | EMPTY | QUERIES | ITSELF | SHARES
 FINDINGS |= LOOKALIKES["query_id"] | LOOKALIKES["doc_id"] | SCORES | TIES | UNJUDGED | RANKS
 
 
+class Side(NamedTuple):
+    """A run or qrels: the table, true for `repeated` rows, a table with all ids, and one of sound rows, each once.
+
+    In a plan all rows may repeat in the former, where searching for repetitions takes longer than all else.
+    """
+
+    table: CanonicalFrame
+    repeated: pl.Expr
+    ids: CanonicalFrame
+    sound: CanonicalFrame
+
+
+class Top(NamedTuple):
+    """Rows that several findings read: of a run with the numbers of ties, and of the judged relation at its top."""
+
+    placed: pl.LazyFrame = pl.LazyFrame()
+    relation: pl.LazyFrame = pl.LazyFrame()
+    may_tie: bool = True
+
+
+class Tables(NamedTuple):
+    """What is validated: the run as it was given, both sides, and what users had and documents say."""
+
+    given: Any
+    run: Side
+    qrels: Side
+    prepared: PreparedJudgments | None
+    top: Top
+    history: Any
+    documents: Any
+
+    @property
+    def in_memory(self) -> bool:
+        """True where neither side is a plan."""
+        return self.run.table.eager and self.qrels.table.eager
+
+
+def checks(
+    of_types: pl.LazyFrame, tables: Tables
+) -> list[tuple[Mapping[str, str], Callable[[], Sequence[pl.LazyFrame]]]]:
+    """The findings, each group with the function that makes them."""
+    run, qrels, top, keys = tables.run, tables.qrels, tables.top, tables.run.table.keys
+    ids = RunAndQrels(run.ids, qrels.ids, tables.prepared)
+    return [
+        (TYPES, lambda: [of_types]),
+        (EXCHANGED, lambda: _exchanged(run.sound, qrels.sound)),
+        (POOLED, lambda: _pooled(run.table)),
+        (ROWS, lambda: _rows(run, qrels)),
+        (EMPTY, lambda: [_empty(run.table), _empty(qrels.table)]),
+        (QUERIES, lambda: _queries(run.ids, qrels.ids)),
+        (ITSELF, lambda: _itself(run.ids, qrels.table)),
+        (SHARES, lambda: [_shares(qrels.sound)]),
+        *((LOOKALIKES[role], partial(_lookalikes, ids, role)) for role in DOCUMENT),
+        (SCORES, lambda: [_tied(keys, top.placed)] if top.may_tie else []),
+        (TIES, lambda: _ties(keys, top.relation, in_memory=tables.in_memory) if top.may_tie else []),
+        (UNJUDGED, lambda: [_unjudged(keys, top.relation)]),
+        (RANKS, lambda: _rank_column(tables.given, run.table)),
+        (LEAKS, lambda: _of_leaks(leaks(run.sound, qrels.ids, tables.history), LEAKS)),
+        (TWINS, lambda: _of_leaks(twins_of_gold(qrels.sound, tables.documents), TWINS)),
+    ]
+
+
 def finding(
     name: str, rows: pl.LazyFrame, wrong: pl.Expr, example: pl.Expr, meaning: str, share: pl.Expr | None = None
 ) -> pl.LazyFrame:
@@ -94,11 +157,6 @@ def _id(*columns: str) -> pl.Expr:
     return pl.concat_str([_wrong(column).fill_null("null") for column in columns], separator=" ")
 
 
-def once(rows: pl.LazyFrame, *, eager: bool) -> pl.LazyFrame:
-    """Rows that several findings read, computed once: now, or within their plan."""
-    return rows.collect(engine="in-memory").lazy() if eager else rows.cache()
-
-
 def id_types(run: CanonicalFrame, qrels: CanonicalFrame) -> tuple[pl.LazyFrame, CanonicalFrame, CanonicalFrame]:
     """The finding of ids of different types, and both sides with comparable ids."""
     problem: list[str] = []
@@ -113,29 +171,28 @@ def id_types(run: CanonicalFrame, qrels: CanonicalFrame) -> tuple[pl.LazyFrame, 
     return finding("ids of different types", rows, pl.lit(True), _wrong("problem"), meaning), run, qrels
 
 
-def refused_rows(
-    run: CanonicalFrame, qrels: CanonicalFrame, repeated_run: pl.Expr, repeated_qrels: pl.Expr
-) -> list[pl.LazyFrame]:
+def _rows(run_side: Side, qrels_side: Side) -> list[pl.LazyFrame]:
     """The findings of rows that `evaluate` refuses."""
+    run, qrels = run_side.table, qrels_side.table
     refused = "evaluate refuses these rows; leave them out"
     once = "evaluate refuses a document that is there twice for a query; keep the best score, or the highest grade"
     run_id, qrels_id = _id(*run.document), _id(*qrels.document)
     return [
         finding("null ids or scores in the run", run.all_columns(), wrong_run_row(run.keys), run_id, refused),
         finding("null ids or grades in the qrels", qrels.all_columns(), wrong_qrels_row(qrels.keys), qrels_id, refused),
-        finding("duplicates in the run", run.all_columns(), repeated_run, run_id, once),
-        finding("duplicates in the qrels", qrels.all_columns(), repeated_qrels, qrels_id, once),
+        finding("duplicates in the run", run.all_columns(), run_side.repeated, run_id, once),
+        finding("duplicates in the qrels", qrels.all_columns(), qrels_side.repeated, qrels_id, once),
     ]
 
 
-def exchanged_tables(run: CanonicalFrame, qrels: CanonicalFrame) -> list[pl.LazyFrame]:
+def _exchanged(run: CanonicalFrame, qrels: CanonicalFrame) -> list[pl.LazyFrame]:
     """The finding of tables in each other's place."""
     rows = exchanged(run, qrels).with_columns(example=pl.lit("scores as of grades, grades as of scores"))
     meaning = "scores are small whole numbers, and grades are fractions or large: the run comes first"
     return [finding(next(iter(EXCHANGED)), rows, pl.col("exchanged"), _wrong("example"), meaning)]
 
 
-def empty_ids(table: CanonicalFrame) -> pl.LazyFrame:
+def _empty(table: CanonicalFrame) -> pl.LazyFrame:
     """The finding of ids that stand for no document or query."""
     wrong = pl.lit(False)
     for role in DOCUMENT:
@@ -149,7 +206,7 @@ def empty_ids(table: CanonicalFrame) -> pl.LazyFrame:
     return finding(name, table.select(*table.document), wrong.fill_null(False), _id(*table.document), meaning)
 
 
-def pooled_rankings(run: CanonicalFrame) -> list[pl.LazyFrame]:
+def _pooled(run: CanonicalFrame) -> list[pl.LazyFrame]:
     """The finding of rankings with several values of a column that may distinguish rankings and that no call named."""
     names = perhaps_pooled(run)
     if not names:
@@ -162,7 +219,7 @@ def pooled_rankings(run: CanonicalFrame) -> list[pl.LazyFrame]:
     return [finding(next(iter(POOLED)), rows, wrong, _id(*run.keys), meaning)]
 
 
-def unmatched_queries(run: CanonicalFrame, qrels: CanonicalFrame) -> list[pl.LazyFrame]:
+def _queries(run: CanonicalFrame, qrels: CanonicalFrame) -> list[pl.LazyFrame]:
     """The findings of queries that one side lacks, or that no document answers."""
     retrieved, judged = (table.computed(table.select(*table.keys).unique()).lazy() for table in (run, qrels))
     is_judged, is_retrieved = judged.with_columns(there=True), retrieved.with_columns(there=True)
@@ -199,7 +256,7 @@ def unmatched_queries(run: CanonicalFrame, qrels: CanonicalFrame) -> list[pl.Laz
     ]
 
 
-def own_documents(run: CanonicalFrame, qrels: CanonicalFrame) -> list[pl.LazyFrame]:
+def _itself(run: CanonicalFrame, qrels: CanonicalFrame) -> list[pl.LazyFrame]:
     """The finding of queries that are documents of the collection, as ArguAna's are, and users are not."""
     if any(words(table.names["query_id"]) & USERS for table in (run, qrels)):
         return []
@@ -210,7 +267,7 @@ def own_documents(run: CanonicalFrame, qrels: CanonicalFrame) -> list[pl.LazyFra
     return [finding(next(iter(ITSELF)), rows, pl.col("query_id") == pl.col("doc_id"), _id(*run.keys), meaning)]
 
 
-def grades_as_shares(qrels: CanonicalFrame) -> pl.LazyFrame:
+def _shares(qrels: CanonicalFrame) -> pl.LazyFrame:
     """The finding of grades that are shares of the best one, as of language models and normalised ratings."""
     grade = pl.col("relevance")
     return finding(
@@ -223,7 +280,7 @@ def grades_as_shares(qrels: CanonicalFrame) -> pl.LazyFrame:
     )
 
 
-def lookalike_ids(pair: RunAndQrels, role: str) -> list[pl.LazyFrame]:
+def _lookalikes(pair: RunAndQrels, role: str) -> list[pl.LazyFrame]:
     """The finding of ids of the run that only look different from those of the qrels."""
     pairs = lookalikes(pair, role)
     if pairs is None:
@@ -236,13 +293,13 @@ def lookalike_ids(pair: RunAndQrels, role: str) -> list[pl.LazyFrame]:
     return [finding(f"{role} that only looks different", pairs, pl.col("judged").is_not_null(), example, meaning)]
 
 
-def tied_scores(keys: list[str], placed: pl.LazyFrame) -> pl.LazyFrame:
+def _tied(keys: list[str], placed: pl.LazyFrame) -> pl.LazyFrame:
     """The finding of documents that share their score."""
     meaning = "rows whose score another document of the query has too"
     return finding("tied scores", placed, TIED, _id(*keys), meaning)
 
 
-def moved_by_ties(keys: list[str], relation: pl.LazyFrame, *, eager: bool) -> list[pl.LazyFrame]:
+def _ties(keys: list[str], relation: pl.LazyFrame, *, in_memory: bool) -> list[pl.LazyFrame]:
     """The findings of means that another order of tied documents moves."""
     measures = {f"{name}@{DEPTH}": measure for name, measure in (("P", precision(k=DEPTH)), ("nDCG", ndcg(k=DEPTH)))}
     # Only judged documents in a tie that begins in the top move a value.
@@ -259,7 +316,7 @@ def moved_by_ties(keys: list[str], relation: pl.LazyFrame, *, eager: bool) -> li
     )
     moved = best.join(worst, on=keys, suffix=" at worst")
     extremes = relation.select(keys).unique().join(moved, on=keys, how="left").fill_null(0.0)
-    extremes = once(extremes, eager=eager)
+    extremes = extremes.collect(engine="in-memory").lazy() if in_memory else extremes.cache()
     return [
         finding(
             f"{name} moved by ties",
@@ -273,7 +330,7 @@ def moved_by_ties(keys: list[str], relation: pl.LazyFrame, *, eager: bool) -> li
     ]
 
 
-def unjudged_top(keys: list[str], relation: pl.LazyFrame) -> pl.LazyFrame:
+def _unjudged(keys: list[str], relation: pl.LazyFrame) -> pl.LazyFrame:
     """The finding of unjudged documents at the top."""
     top = relation.filter(pl.col("rank") <= DEPTH)
     return finding(
@@ -285,13 +342,13 @@ def unjudged_top(keys: list[str], relation: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def of_leaks(leaks: Iterable[Leak], names: Iterable[str]) -> list[pl.LazyFrame]:
+def _of_leaks(found: Iterable[Leak], names: Iterable[str]) -> list[pl.LazyFrame]:
     """The findings of a history, or of documents."""
-    found = zip(names, leaks, strict=True)
-    return [finding(name, one.rows, one.wrong, _id(*one.ids), one.meaning) for name, one in found]
+    named = zip(names, found, strict=True)
+    return [finding(name, one.rows, one.wrong, _id(*one.ids), one.meaning) for name, one in named]
 
 
-def rank_column(run: Any, table: CanonicalFrame) -> list[pl.LazyFrame]:
+def _rank_column(run: Any, table: CanonicalFrame) -> list[pl.LazyFrame]:
     """The findings of gaps in a column of ranks, and of an order that contradicts the scores beside it."""
     if isinstance(run, Mapping) and holds_systems(run):
         return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ import polars as pl
 
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.prefilter import among
-from polars_ir.engine.ranking import DOCUMENT, tie_counts
+from polars_ir.engine.ranking import tie_counts
 from polars_ir.engine.relation import placed_rows, relate
 from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
@@ -22,8 +22,8 @@ from polars_ir.frames.table import run_table
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, each_once, keys_named, or_none, public, some_of
 from polars_ir.runs import findings
-from polars_ir.runs.leaks import LEAKS, leaks
-from polars_ir.runs.twins_of_gold import TWINS, twins_of_gold
+from polars_ir.runs.leaks import LEAKS
+from polars_ir.runs.twins_of_gold import TWINS
 
 #: Columns of the relation that findings read, beside the keys.
 READ = ("doc_id", "relevance", "rank", "n_higher", "n_tied")
@@ -94,61 +94,45 @@ def validate(
     kind, judged = judgment_table(qrels, check=False, by=keys)
     if not kind.by_document:
         names = [name for name in names if name not in (findings.OF_GRADES | TWINS.keys())]
-    of_types, run_side, qrels_side = findings.id_types(run_table(run, check=False, by=keys), judged)
-    repeated_run, run_ids, sound_run = _sound(run_side, wrong_run_row(run_side.keys), run_side.document)
+    of_types, run_rows, qrels_rows = findings.id_types(run_table(run, check=False, by=keys), judged)
+    run_side = _side(run_rows, wrong_run_row(run_rows.keys))
     # Findings of the judgments alone are made once for judgments prepared for many runs.
-    prepared = qrels if isinstance(qrels, PreparedJudgments) and qrels_side is judged else None
-    sound = partial(_sound, qrels_side, wrong_qrels_row(qrels_side.keys), [*qrels_side.document, *qrels_side.per])
-    repeated_qrels, qrels_ids, sound_qrels = prepared.kept(("sound", qrels_side.by), sound) if prepared else sound()
-    if sound_qrels.per:
-        sound_qrels = _by_document(sound_qrels)
-    pair, ids = RunAndQrels(sound_run, sound_qrels, prepared), RunAndQrels(run_ids, qrels_ids, prepared)
-    eager = run_side.eager and qrels_side.eager
-    # Read by several findings, each of which would compute them anew.
-    placed = relation = pl.LazyFrame()
-    may_tie = True
-    if not {*findings.SCORES, *findings.TIES, *findings.UNJUDGED}.isdisjoint(names):
-        placed = _placed(sound_run)
-        may_tie = not run_side.eager or not placed.filter(findings.TIED).head(1).collect(engine="in-memory").is_empty()
-    if not {*findings.UNJUDGED, *(findings.TIES if may_tie else ())}.isdisjoint(names):
-        relation = _judged(_of_top(pair, placed, sound_qrels) if eager else pair)
-        relation = findings.once(relation, eager=eager)
-    checks: list[tuple[Mapping[str, str], Callable[[], Sequence[pl.LazyFrame]]]] = [
-        (findings.TYPES, lambda: [of_types]),
-        (findings.EXCHANGED, lambda: findings.exchanged_tables(sound_run, sound_qrels)),
-        (findings.POOLED, lambda: findings.pooled_rankings(run_side)),
-        (findings.ROWS, lambda: findings.refused_rows(run_side, qrels_side, repeated_run, repeated_qrels)),
-        (findings.EMPTY, lambda: [findings.empty_ids(run_side), findings.empty_ids(qrels_side)]),
-        (findings.QUERIES, lambda: findings.unmatched_queries(run_ids, qrels_ids)),
-        (findings.ITSELF, lambda: findings.own_documents(run_ids, qrels_side)),
-        (findings.SHARES, lambda: [findings.grades_as_shares(sound_qrels)]),
-        *((findings.LOOKALIKES[role], partial(findings.lookalike_ids, ids, role)) for role in DOCUMENT),
-        (findings.SCORES, lambda: [findings.tied_scores(sound_run.keys, placed)] if may_tie else []),
-        (findings.TIES, lambda: findings.moved_by_ties(sound_run.keys, relation, eager=eager) if may_tie else []),
-        (findings.UNJUDGED, lambda: [findings.unjudged_top(sound_run.keys, relation)]),
-        (findings.RANKS, lambda: findings.rank_column(run, run_side)),
-        (LEAKS, lambda: findings.of_leaks(leaks(sound_run, qrels_ids, history), LEAKS)),
-        (TWINS, lambda: findings.of_leaks(twins_of_gold(sound_qrels, documents), TWINS)),
-    ]
+    prepared = qrels if isinstance(qrels, PreparedJudgments) and qrels_rows is judged else None
+    side = partial(_side, qrels_rows, wrong_qrels_row(qrels_rows.keys))
+    qrels_side = prepared.kept(("side", qrels_rows.by), side) if prepared else side()
+    top = _top(RunAndQrels(run_side.sound, qrels_side.sound, prepared), names)
+    tables = findings.Tables(run, run_side, qrels_side, prepared, top, history, documents)
     found = [
         one
-        for of_check, make in checks
+        for of_check, make in findings.checks(of_types, tables)
         if not of_check.keys().isdisjoint(names)
         for name, one in zip(of_check, make(), strict=False)
         if name in names
     ]
-    if eager:
+    if tables.in_memory:
         # One after the other: their rows must not be in memory together.
         found = [each.collect(engine="in-memory").lazy() for each in found]
     return give_back(pl.concat([of_types.clear(), *found]).filter(pl.col("count") > 0), run)
 
 
-def _placed(run: CanonicalFrame) -> pl.LazyFrame:
-    """Ids and scores of a run, with the numbers of documents with a higher score and with the same."""
-    rows = run.select(*run.document, "score")
-    if not run.eager:
-        return rows.with_columns(**tie_counts(run.keys))
-    return placed_rows(rows, run.keys, by_id=False)
+def _top(pair: RunAndQrels, names: Collection[str]) -> findings.Top:
+    """The rows that the named findings on the tops of rankings read."""
+    top, run = findings.Top(), pair.run
+    if not {*findings.SCORES, *findings.TIES, *findings.UNJUDGED}.isdisjoint(names):
+        rows = run.select(*run.document, "score")
+        if not run.eager:
+            top = top._replace(placed=rows.with_columns(**tie_counts(run.keys)))
+        else:
+            placed = placed_rows(rows, run.keys, by_id=False)
+            may_tie = not placed.filter(findings.TIED).head(1).collect(engine="in-memory").is_empty()
+            top = top._replace(placed=placed, may_tie=may_tie)
+    if not {*findings.UNJUDGED, *(findings.TIES if top.may_tie else ())}.isdisjoint(names):
+        if run.eager and pair.judgments.eager:
+            relation = _judged(_of_top(pair, top.placed, pair.judgments)).collect(engine="in-memory").lazy()
+        else:
+            relation = _judged(pair).cache()
+        top = top._replace(relation=relation)
+    return top
 
 
 def _of_top(pair: RunAndQrels, placed: pl.LazyFrame, qrels: CanonicalFrame) -> RunAndQrels:
@@ -171,25 +155,24 @@ def _judged(pair: RunAndQrels) -> pl.LazyFrame:
     return of_systems(relate(pair, needs), pair).filter(read).select(*pair.run.keys, *READ)
 
 
-def _sound(table: CanonicalFrame, wrong: pl.Expr, ids: list[str]) -> tuple[pl.Expr, CanonicalFrame, CanonicalFrame]:
-    """True for a row that repeats its ids, a table with all ids, and one without the rows that `evaluate` refuses.
-
-    Rows of the former may repeat in a plan, where searching for repetitions takes longer than all else.
-    """
-    rows = table.all_columns().filter(~wrong)
-    if not table.eager:
-        return pl.struct(ids).is_duplicated(), table.with_frame(rows), table.with_frame(rows.unique(ids))
+def _side(table: CanonicalFrame, wrong: pl.Expr) -> findings.Side:
+    """A table as findings read it; `wrong` is true for rows that `evaluate` refuses."""
+    rows, ids = table.all_columns().filter(~wrong), [*table.document, *table.per]
     repeated = pl.struct(ids).is_duplicated()
+    if not table.eager:
+        return findings.Side(table, repeated, table.with_frame(rows), _by_document(table.with_frame(rows.unique(ids))))
     # Searching for repeated rows takes several times their memory; rows without any are spared it.
     if may_repeat(table.select(*ids)):
         rows = rows.unique(ids)
     else:
         repeated = pl.lit(False)
     sound = table.with_frame(rows.collect(engine="in-memory"))
-    return repeated, sound, sound
+    return findings.Side(table, repeated, sound, _by_document(sound))
 
 
 def _by_document(qrels: CanonicalFrame) -> CanonicalFrame:
-    """Judgments with each document once, with its highest grade."""
+    """Judgments with each document once, with its highest grade; a run, and judgments that are so, unchanged."""
+    if not qrels.per:
+        return qrels
     rows = qrels.select(*qrels.document, "relevance").group_by(qrels.document).agg(pl.col("relevance").max())
     return replace(qrels.with_frame(qrels.computed(rows)), per=())
