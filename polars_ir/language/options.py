@@ -289,7 +289,7 @@ def public(
                 return result
 
         call.__signature__ = signature  # type: ignore[attr-defined]  # read by help()
-        call.__doc__ = documented(inspect.getdoc(function) or "", signature.parameters, options)
+        call.__doc__ = with_errors(documented(inspect.getdoc(function) or "", signature.parameters, options))
         return cast(F, call)
 
     return decorate
@@ -364,6 +364,20 @@ SHARED = {
     "lower_is_better": "True, or a list of systems, for scores that are distances.",
 }
 
+#: The same, in functions of a run.
+SHARED_OF_RUNS = SHARED | {
+    "by": "Columns of the run that distinguish rankings, such as 'date', as in `evaluate`: a result for each value.",
+    "measure": "One measure: a name, an expression of this package, or an aggregation of your own.",
+}
+
+#: The errors of a function whose docstring does not tell them.
+RAISES = """
+
+Raises
+------
+IRError
+    For tables, measures and options that it cannot take; the message says which, and what to do."""
+
 
 def documented(text: str, parameters: Iterable[str], options: Mapping[str, Option]) -> str:
     """A docstring with the parameters that it leaves out: shared ones in their places, and options at the end."""
@@ -373,13 +387,24 @@ def documented(text: str, parameters: Iterable[str], options: Mapping[str, Optio
     meaning, _, written = text[:end].partition(titled)
     entries = {entry.partition("\n")[0]: entry for entry in re.split(r"\n(?=\S)", written) if entry}
     of_names = {name: head for head in entries for name in head.partition(" : ")[0].split(", ")}
+    names = [name for name in parameters if name not in options]
+    shared = SHARED if {"run", "runs", "run_a"}.isdisjoint(names) else SHARED_OF_RUNS
     placed = {
-        of_names.get(name, name): entries[of_names[name]] if name in of_names else f"{name}\n{indented(SHARED[name])}"
-        for name in parameters
-        if name in of_names or name in SHARED
+        of_names.get(name, name): entries[of_names[name]] if name in of_names else f"{name}\n{indented(shared[name])}"
+        for name in names
+        if name in of_names or name in shared
     }
     listed = "\n".join([*(placed | entries).values(), described(options)])
     return f"{meaning}{titled if listed.strip() else ''}{listed.rstrip()}{text[end:]}"
+
+
+def with_errors(text: str) -> str:
+    """A docstring with a section of errors, if it has none."""
+    if "\n\nRaises\n---" in text:
+        return text
+    behind = re.search(r"\n\n(References|Examples)\n---|\Z", text)
+    end = behind.start() if behind else len(text)
+    return f"{text[:end]}{RAISES}{text[end:]}"
 
 
 def described(options: Mapping[str, Option]) -> str:

@@ -20,11 +20,6 @@ score = pl.col("score").cast(pl.Float64)
 def confidence(run: Table[FrameT]) -> FrameT:
     """The confidence of a run in its ranking of each query: three simple signals of its scores, as in MTEB.
 
-    Parameters
-    ----------
-    run
-        A run in any form that `evaluate` takes; it needs scores, and no judgments.
-
     Returns
     -------
     The kind of the run

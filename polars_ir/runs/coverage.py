@@ -42,12 +42,8 @@ def coverage(
     ----------
     run
         A run of any kind that `evaluate` takes; also one that it refuses for its rows (duplicates, null scores).
-    qrels
-        Its judgments.
     k
         The depth for the share of judged documents.
-    by
-        Columns of the run that distinguish rankings, such as 'date', as in `evaluate`: a row for each of their values.
 
     Returns
     -------
@@ -63,11 +59,6 @@ def coverage(
         - `empty` (Boolean): true of a system that answers no judged query.
 
         Sorted by keys and system.
-
-    Raises
-    ------
-    IRError
-        For tables without the columns of a run or of qrels, and invalid keys.
 
     Examples
     --------

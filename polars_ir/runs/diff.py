@@ -60,9 +60,6 @@ def diff(
         Two names, after the measure, of systems of the first argument, behind which the judgments follow at once.
     n_queries
         The number of queries to show, by falling difference; None: all that differ.
-    by
-        Columns of both runs that distinguish rankings, such as 'date', as in `evaluate`: the differences of each of
-        their values.
 
     Returns
     -------
@@ -75,11 +72,6 @@ def diff(
         (Float64; 0 if not retrieved), `difference` (contribution_a - contribution_b) and `lost_by` (String): the run,
         `"a"` or `"b"`, that lacks a document of a positive gain, down to the measure's cutoff; else null. Without a
         difference it has no row.
-
-    Raises
-    ------
-    IRError
-        For a run of several systems, names that are none of them, and for what `evaluate` or `explain` does not take.
 
     Examples
     --------

@@ -75,9 +75,6 @@ def explain(
         of other queries (`Hole`) cannot be explained.
     query_id
         The judged query, or several.
-    by
-        Columns of the run that distinguish rankings, such as 'date', as in `evaluate`: the ranking of each of their
-        values.
 
     Returns
     -------

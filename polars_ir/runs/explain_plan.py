@@ -41,11 +41,6 @@ def explain_plan(run: Any, qrels: Any = None, measures: Measures = "nDCG@10", **
         grades). A plan that says by `set_sorted` that its rankings stand together is read in portions, which are
         tables in memory; here it is told as a whole.
 
-    Raises
-    ------
-    IRError
-        For invalid tables, measures or options, as `evaluate`.
-
     Examples
     --------
     >>> import polars as pl

@@ -55,8 +55,6 @@ def exposure(
 
     Parameters
     ----------
-    run
-        A run of any kind that `evaluate` takes, of users and items.
     measures
         Names of measures, also as a kit has them (`"lenskit ExposureGini@10"`); by default the four at 10.
     history
@@ -65,8 +63,6 @@ def exposure(
     items
         The items of the catalogue, a row each. `ItemCoverage` and `Gini` need a catalogue; without one the others count
         all items. Kits' words need the catalogue that the kit has: RePlay's is the history's, others' are `items`.
-    by
-        Columns of the run that distinguish rankings, such as 'date', as in `evaluate`: a row for each of their values.
 
     Returns
     -------

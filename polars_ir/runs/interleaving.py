@@ -56,11 +56,6 @@ def interleave(
         (String, `"a"` or `"b"`: whose pick it is), and `impression` if it has an id, sorted by query and rank. With
         clicks in a column it is the log that `interleaving` reads, impressions below each other.
 
-    Raises
-    ------
-    IRError
-        For runs of several systems, and runs that `evaluate` would not take.
-
     References
     ----------
     Radlinski, Kurup & Joachims 2008, https://doi.org/10.1145/1458082.1458092

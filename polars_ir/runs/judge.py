@@ -35,9 +35,6 @@ def judge(
 
     Parameters
     ----------
-    run
-        Polars DataFrame or LazyFrame, pandas, Arrow, nested dicts `{query: {doc: score}}` or `{query: [doc, ...]}`,
-        or a dict of systems `{name: run}`.
     qrels
         The judgments, in the same kinds; None where the run has a relevance column of its own.
     judges
@@ -45,8 +42,6 @@ def judge(
         `"subtopic"`.
     unjudged
         Add the retrieved documents without a judgment, with null `relevance`, and the run's other columns.
-    by
-        Columns of the run that distinguish rankings, such as 'date', as in `evaluate`.
 
     Returns
     -------
@@ -56,11 +51,6 @@ def judge(
         `ideal_rank`, the place in the ideal ranking; `n_retrieved`, the number of documents that the run returned for
         the query; `n_higher`, the number of them with a higher score than the document; `n_tied`, the number with its
         score. Ranks and counts are UInt32. The rows are unordered.
-
-    Raises
-    ------
-    IRError
-        For tables that cannot be evaluated, with the first invalid rows.
 
     Examples
     --------

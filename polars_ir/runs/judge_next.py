@@ -52,8 +52,6 @@ def judge_next(
     runs
         The runs, in any form that `evaluate` takes: one frame with a column `run`, or a dict of systems. LazyFrames
         are collected.
-    qrels
-        The judgments of documents.
     measure
         One measure: a name, an expression of this package, or an aggregation of your own. Means over queries are
         arithmetic.
@@ -71,11 +69,6 @@ def judge_next(
         then by rank: the query column under its name in the runs, `doc_id`, `n_systems` (UInt32, how many retrieved
         it), `best_rank` (UInt32), `swing` (Float64, above 0), `favours` and `against` (String): the systems between
         which it moves most, the one that would gain on the other first; null for a single system.
-
-    Raises
-    ------
-    IRError
-        For a baseline that is not among the systems, and for what `evaluate` does not take.
 
     References
     ----------

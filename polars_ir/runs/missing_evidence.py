@@ -43,8 +43,6 @@ def missing_evidence(
 
     Parameters
     ----------
-    run
-        A run of one or several systems, in any form that `evaluate` takes.
     qrels
         The judgments, with groups in `subtopic` as `from_lists` makes them; without, each relevant document is a group.
     k
@@ -54,8 +52,6 @@ def missing_evidence(
     stages
         True: `run` is a dict of the stages of a pipeline in their order, `{"retriever": run, "reranker": other}`, as
         `ir.stages` takes them; other systems have no order in which a document could be lost.
-    by
-        Columns of the run that distinguish rankings, such as 'date' or 'step', as in `evaluate`.
 
     Returns
     -------
@@ -70,12 +66,6 @@ def missing_evidence(
     -----
     IRWarning
         For a `rel` above all grades of qrels in memory.
-
-    Raises
-    ------
-    IRError
-        For a `k` below 1, `stages` of what is no dict of two runs or more, a key of `by` that is called as a column of
-        the result, and for what `evaluate` does not take.
 
     Examples
     --------

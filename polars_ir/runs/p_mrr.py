@@ -41,11 +41,6 @@ def p_mrr(original: Table[FrameT], changed: Any, documents: Any) -> FrameT:
         The column of systems (if the runs have several), the query column and `p-MRR` (Float64), a row per query of
         `documents`.
 
-    Raises
-    ------
-    IRError
-        For runs or documents that `evaluate` would not take.
-
     References
     ----------
     Weller et al. 2024 (FollowIR), https://arxiv.org/abs/2403.15246; MTEB's `p-MRR` is its mean over queries

@@ -62,8 +62,6 @@ def rerank_gain(
         The first stage: a run of one system, in any form that `evaluate` takes. A LazyFrame is collected.
     reranked
         The scores of the second stage, as a run; documents without one keep their order after the others.
-    measure
-        One measure.
     depth
         The number of candidates to rerank.
     k

@@ -49,11 +49,6 @@ def similarity(runs: Table[FrameT], other: Any = None, *, k: int = 10, p: float 
         The column of systems, `other` (String, in alphabetical order), the query column, `overlap@k`, `jaccard@k` and
         `RBO` (Float64; all of them 1 for equal lists of k documents), sorted.
 
-    Raises
-    ------
-    IRError
-        For one run alone, a `p` that is not between 0 and 1, and runs that `evaluate` would not take.
-
     References
     ----------
     Webber, Moffat & Zobel 2010, https://doi.org/10.1145/1852102.1852106 (RBO, eq. 32)

@@ -42,8 +42,6 @@ def stages(
         The number of first documents.
     rel
         The lowest grade that is relevant.
-    by
-        Columns of all runs that distinguish rankings, such as 'date' or 'step', as in `evaluate`.
 
     Returns
     -------

@@ -45,8 +45,6 @@ def validate(
     ----------
     run
         A run of any kind that `evaluate` takes; also one that it refuses for its rows (duplicates, null scores).
-    qrels
-        Its judgments.
     by
         Columns of the run that distinguish rankings, such as 'date', as in `evaluate`: ids then begin with these.
     only
@@ -75,11 +73,6 @@ def validate(
         - `note`, to bear in mind: queries without judgments, or without a relevant document; queries that retrieve the
           document of their own id; tied scores, and the largest move of the mean P@10 and nDCG@10 by another order of
           the ties (in `share`); unjudged documents in the top 10.
-
-    Raises
-    ------
-    IRError
-        For tables without the columns of a run or of qrels, and for what is the name of no finding.
 
     Examples
     --------

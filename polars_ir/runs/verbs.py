@@ -41,11 +41,6 @@ def top_k(run: Table[FrameT], k: int) -> FrameT:
         The column of systems (if there are several), the query column, `doc_id`, `score` and the other columns of the
         run, each list by falling score. Every function of this package ranks it as it ranked the run.
 
-    Raises
-    ------
-    IRError
-        For a `k` below 1, and a run that `evaluate` would not take.
-
     Examples
     --------
     >>> import polars_ir as ir
@@ -73,11 +68,6 @@ def skip_first(run: Table[FrameT], n: int = 1) -> FrameT:
     The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
         The columns of the run as `top_k` returns them. A list of no more than `n` documents has no row, so that its
         query is one that the run did not answer.
-
-    Raises
-    ------
-    IRError
-        For an `n` below 1, and a run that `evaluate` would not take.
 
     Examples
     --------
@@ -107,11 +97,6 @@ def deduplicate(run: Table[FrameT], *, by: str | Sequence[str] | None = None) ->
     The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
         The columns of the run, each list by falling score. Among rows with the same score the one whose other columns
         are lowest, in their order, stays.
-
-    Raises
-    ------
-    IRError
-        For a run that `evaluate` would refuse, apart from duplicates, and invalid keys.
 
     Examples
     --------
@@ -149,12 +134,6 @@ def collapse(run: Table[FrameT], by: str | pl.Expr | Mapping[str, str | pl.Expr]
     The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
         The column of systems (if there are several), the query column, `doc_id` and `score` (a sum is Float64), each
         list by falling score.
-
-    Raises
-    ------
-    IRError
-        For a column that the run lacks, new ids that are neither strings nor integers, and a run that `evaluate` would
-        not take.
 
     References
     ----------
@@ -195,11 +174,6 @@ def condense(run: Table[FrameT], qrels: Any) -> FrameT:
         The columns of the run, each list by falling score. `evaluate` gives for it what `judged_only=True` gives for
         the run.
 
-    Raises
-    ------
-    IRError
-        For tables that `evaluate` would not take.
-
     References
     ----------
     Sakai 2007, https://doi.org/10.1145/1277741.1277756
@@ -236,11 +210,6 @@ def pool(runs: Table[FrameT], *, depth: int) -> FrameT:
         The query column, `doc_id`, `rank` (UInt32, the best one) and `n_runs` (UInt32, the systems that have it among
         their first `depth`), sorted by query and document, so that judges do not see which system it came from.
 
-    Raises
-    ------
-    IRError
-        For a depth below 1, and runs that `evaluate` would not take.
-
     References
     ----------
     Sparck Jones & van Rijsbergen 1975; Voorhees & Harman 2005, TREC
@@ -269,8 +238,6 @@ def rerank(
 
     Parameters
     ----------
-    run
-        A run of one or several systems, in any form that `evaluate` takes: the candidates.
     scores
         Another score for some of its documents, in the form of a run; documents that the run lacks are left out. If it
         has a column `run`, each system has its own.
@@ -286,11 +253,6 @@ def rerank(
         unscored document the list's lowest new score less its place among the unscored) and `first_rank` (UInt32, the
         rank it had), each list by falling score. Above unscored documents -inf is -1.7e308, and a list of integers that
         a Float64 merges has its places, from the last, as scores.
-
-    Raises
-    ------
-    IRError
-        For ids of different types, and for tables that `evaluate` would not take.
 
     Examples
     --------
