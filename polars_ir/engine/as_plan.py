@@ -21,15 +21,7 @@ from polars_ir.engine.prefilter import among, reaches
 from polars_ir.engine.ranking import POSITION, tie_counts, with_position
 from polars_ir.engine.run_and_qrels import RunAndQrels, is_searched, searched, systems_of
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.rules import (
-    BAD_QRELS,
-    guard,
-    naming,
-    nothing_judged,
-    wrong_qrels_row,
-    wrong_run_row,
-    wrong_value,
-)
+from polars_ir.frames.rules import BAD_QRELS, guard, naming, nothing_judged, wrong_qrels_row, wrong_run_row, wrong_value
 from polars_ir.language.words import place, text
 
 #: The small side must be the hash table: left to choose, Polars takes the run, and all the memory there is.
@@ -207,10 +199,7 @@ def by_counting(
 
 
 def _known(plan: pl.LazyFrame, *, by_steps: bool) -> pl.LazyFrame:
-    """The result of a plan, collected if it goes by steps, and else cached: it is read several times.
-
-    Left to itself the optimizer does not see that hits are shared, as each of their readers takes other columns.
-    """
+    """The result of a plan, collected if it goes by steps, and else cached: its readers take other columns each."""
     return plan.collect(engine="streaming").lazy() if by_steps else plan.cache()
 
 

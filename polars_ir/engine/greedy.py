@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from polars_ir.errors import Code, Fix, IRError
-from polars_ir.language.cover import Cover, parameters_of
+from polars_ir.language.cover import GREEDY, Cover
 from polars_ir.language.words import text
 
 #: Gains this close to the best one, relative to it, are tied with it: they are sums of products, which rounding moves
@@ -53,7 +53,8 @@ def with_greedy_rank(
 
 def _places(judgments: pl.LazyFrame, column: str, keys: list[str], *, eager: bool) -> pl.LazyFrame:
     """A row for every document that has a place in a greedy ideal ranking."""
-    cover, k = parameters_of(column)
+    cover = GREEDY.parameters(column)
+    k = cover.k
     places = _covering(judgments, cover, keys)
     if eager:
         places = _filled(places.collect(engine="in-memory"), cover.alpha, k).lazy()

@@ -33,7 +33,7 @@ from polars_ir.language.cover import GREEDY
 from polars_ir.language.kinds import DOCUMENTS, GROUP, OF_POOL, PROBABILITY, TELLING, Kind, kind_of
 from polars_ir.language.lists import LIKENESS, OF_HISTORY, PLACE
 from polars_ir.language.names import ResolvedMeasure
-from polars_ir.language.ties import is_count, is_weights, with_counts, with_weights
+from polars_ir.language.ties import COUNTS, WEIGHTS, with_counts, with_weights
 from polars_ir.language.words import Ties
 
 #: Columns that the judged relation can always give a measure.
@@ -76,8 +76,8 @@ COMPUTED = (
     ComputedColumn(GREEDY.is_named, "judgments", with_greedy_rank),
     ComputedColumn(GROUP.__eq__, "judgments", with_group),
     ComputedColumn((FIRST, IDEAL).__contains__, "judgments", with_document),
-    ComputedColumn(is_weights, "relation", with_weights),
-    ComputedColumn(is_count, "grades", with_counts),
+    ComputedColumn(WEIGHTS.is_named, "relation", with_weights),
+    ComputedColumn(COUNTS.is_named, "grades", with_counts),
     ComputedColumn(lambda name: name.startswith(OF_POOL), "grades", _with_pool),
 )
 

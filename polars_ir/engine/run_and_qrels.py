@@ -108,17 +108,17 @@ def _checked(qrels: PreparedJudgments, per: str | None, by: Sequence[str]) -> Ca
 
 def _each_once(qrels: CanonicalFrame) -> CanonicalFrame:
     """Judgments of documents; for one with several subtopics, its highest grade."""
-    part = None if qrels.per else find("qrels", "subtopic", [name for name in qrels.columns if name not in qrels.names])
+    if qrels.per or len(qrels.columns) == len(qrels.names):
+        return qrels
+    part = find("qrels", "subtopic", [name for name in qrels.columns if name not in qrels.names])
     if part is None or not could_be("subtopic", qrels.dtypes[part]):
         return qrels
-    if not qrels.eager:
-        repeated = (pl.len().over([*qrels.document, part]) > 1) & pl.col("doc_id").is_not_null()
-        rows = guard(qrels.all_columns(), repeated, TWICE_FOR_A_SUBTOPIC, key="query_id")
-        return qrels.with_frame(once(rows, part, qrels.keys))
-    if not may_repeat(qrels.select(*qrels.document)):
+    if qrels.eager and not may_repeat(qrels.select(*qrels.document)):
         return qrels
     qrels.check_once(*qrels.document, part)
-    return qrels.with_frame(once(qrels.all_columns(), part, qrels.keys).collect(engine="in-memory"))
+    repeated = (pl.len().over([*qrels.document, part]) > 1) & pl.col("doc_id").is_not_null()
+    rows = qrels.guarded_by(repeated, TWICE_FOR_A_SUBTOPIC).all_columns()
+    return qrels.with_frame(qrels.computed(once(rows, part, qrels.keys)))
 
 
 def search_duplicates(table: CanonicalFrame) -> None:

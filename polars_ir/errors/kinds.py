@@ -233,6 +233,11 @@ class MeasureError(IRError):
         )
 
     @classmethod
+    def no_parameter(cls, measure: str, name: str, takes: Collection[str], text: str) -> MeasureError:
+        fix = f"It takes {', '.join(takes) or 'none'}"
+        return cls(f"{measure} has no parameter {name!r}; got {text!r}.", near=nearest(name, takes), fix=fix)
+
+    @classmethod
     def not_a_measure(cls, value: object) -> MeasureError:
         name = getattr(value, "__name__", None)
         # Users have a function of ours below the name of the package, and one of their own as it is.

@@ -17,14 +17,7 @@ import polars as pl
 
 from polars_ir.files.finding.copies import copied, downloaded
 from polars_ir.files.finding.file import is_remote
-from polars_ir.files.finding.sources import (
-    MaxRatio,
-    Remote,
-    Source,
-    one_format,
-    resolve,
-    stem,
-)
+from polars_ir.files.finding.sources import MaxRatio, Remote, Source, one_format, resolve, stem
 from polars_ir.files.formats import BY_NAME, READABLE, FormatName
 from polars_ir.files.formats.record import Role, Rows, Typed
 from polars_ir.files.formats.trec import TREC, last_tag
@@ -37,6 +30,13 @@ def _format(role: Role, by_default: str) -> Option:
     """The option of the format: each of a role with what it holds, and what it is by default."""
     held = "; ".join(f'`"{name}"` ({BY_NAME[name].holds[role]})' for name in READABLE[role])
     return Option(None, or_none(one_of(*READABLE[role])), f"{held}. By default {by_default}")
+
+
+def _are_words(given: object) -> bool:
+    """True for a map from words to numbers."""
+    if not isinstance(given, Mapping) or not given:
+        return False
+    return all(isinstance(word, str) and is_number(number) for word, number in given.items())
 
 
 class ReadingRun(TypedDict, total=False):
@@ -71,12 +71,7 @@ class ReadingQrels(TypedDict, total=False):
         Mapping[str, float] | None,
         Option(
             None,
-            or_none(
-                Value(
-                    "a dict of the words that grades are written in, each with its number",
-                    lambda given: isinstance(given, Mapping) and bool(given) and all(map(_is_word, given.items())),
-                )
-            ),
+            or_none(Value("a dict of the words that grades are written in, each with its number", _are_words)),
             'The numbers of grades in words, as NTCIR\'s `{"L2": 2, "L1": 1, "L0": 0}` or ESCI\'s '
             '`{"E": 3, "S": 2, "C": 1, "I": 0}`. Any other word is an error.',
         ),
@@ -140,7 +135,7 @@ def read_run(source: Source | IO[Any], **options: Unpack[ReadingRun]) -> pl.Data
     │ q1       ┆ d1     ┆ 2    ┆ 9.25  │
     └──────────┴────────┴──────┴───────┘
     """
-    return _read("run", source, **options)
+    return _read("run", source, options)
 
 
 @public(ReadingRun)
@@ -154,11 +149,6 @@ def scan_run(source: Source, **options: Unpack[ReadingRun]) -> pl.LazyFrame:
 
     An evaluation reads the run two or three times instead of keeping it in memory; of queries with many judgments it
     ranks every row.
-
-    Parameters
-    ----------
-    source
-        A file, a glob, a URL or a list of them, all of one format.
 
     Returns
     -------
@@ -185,7 +175,7 @@ def scan_run(source: Source, **options: Unpack[ReadingRun]) -> pl.LazyFrame:
     >>> scan_run(file).select("doc_id", "score").collect().rows()
     [('d3', 14.5), ('d1', 9.25)]
     """
-    return _scan("run", source, **options)
+    return _scan("run", source, options)
 
 
 @public(ReadingQrels)
@@ -240,7 +230,7 @@ def read_qrels(source: Source | IO[Any], **options: Unpack[ReadingQrels]) -> pl.
     │ q1       ┆ d2     ┆ 0         │
     └──────────┴────────┴───────────┘
     """
-    return _read("qrels", source, **options)
+    return _read("qrels", source, options)
 
 
 @public(ReadingQrels)
@@ -249,11 +239,6 @@ def scan_qrels(source: Source, **options: Unpack[ReadingQrels]) -> pl.LazyFrame:
 
     The plan streams and holds no Python function. Only the first 1000 lines of each file are looked at now; they
     decide whether grades are Int64 or Float64. Of NDJSON, CSV, TSV and gzip all lines are; JSON is read whole.
-
-    Parameters
-    ----------
-    source
-        A file, a glob, a URL or a list of them, all of one format.
 
     Returns
     -------
@@ -278,7 +263,7 @@ def scan_qrels(source: Source, **options: Unpack[ReadingQrels]) -> pl.LazyFrame:
     >>> scan_qrels(file).collect().rows()
     [('q1', 'd1', 0.5)]
     """
-    return _scan("qrels", source, **options)
+    return _scan("qrels", source, options)
 
 
 @public(ReadingRun)
@@ -296,24 +281,16 @@ def tag_of(run: Source, **options: Unpack[ReadingRun]) -> str:
         return last_tag(file) if one_format([file], "run", asked) is TREC else stem(file)
 
 
-def _read(
-    role: Role,
-    source: Any,
-    *,
-    format: FormatName | None,
-    remote: bool,
-    max_ratio: float | None,
-    grades: Mapping[str, float] | None = None,
-) -> pl.DataFrame:
+def _read(role: Role, source: Any, options: ReadingRun | ReadingQrels) -> pl.DataFrame:
     if hasattr(source, "read"):
         with copied(source) as path:
-            return _read(role, path, format=format, remote=remote, max_ratio=max_ratio, grades=grades)
-    words = None if grades is None else Words(tuple(grades), tuple(grades.values()))
-    files, asked = resolve(source, remote=remote, max_ratio=max_ratio), BY_NAME.get(format or "")
+            return _read(role, path, options)
+    words, asked, max_ratio = _words(options), BY_NAME.get(options["format"] or ""), options["max_ratio"]
+    files = resolve(source, remote=options["remote"], max_ratio=max_ratio)
     with downloaded(files, asked, max_ratio) if any(map(is_remote, files)) else nullcontext(files) as local:
         reader = one_format(local, role, asked, words).reader
         if isinstance(reader, Rows):
-            return read_rows(local, role, reader, words, said=format is not None)
+            return read_rows(local, role, reader, words, said=asked is not None)
         if not isinstance(reader, Typed):
             return read_whole(local, role, reader, words)
         frame = read_typed(local, reader, max_ratio)
@@ -324,26 +301,19 @@ def _read(
         return frame
 
 
-def _scan(
-    role: Role,
-    source: Source,
-    *,
-    format: FormatName | None,
-    remote: bool,
-    max_ratio: float | None,
-    grades: Mapping[str, float] | None = None,
-) -> pl.LazyFrame:
-    words = None if grades is None else Words(tuple(grades), tuple(grades.values()))
-    files = resolve(source, remote=remote, max_ratio=max_ratio)
-    reader = one_format(files, role, BY_NAME.get(format or ""), words).reader
+def _scan(role: Role, source: Source, options: ReadingRun | ReadingQrels) -> pl.LazyFrame:
+    words, asked, max_ratio = _words(options), BY_NAME.get(options["format"] or ""), options["max_ratio"]
+    files = resolve(source, remote=options["remote"], max_ratio=max_ratio)
+    reader = one_format(files, role, asked, words).reader
     if isinstance(reader, Rows):
-        return scan_rows(files, role, reader, words, said=format is not None)
+        return scan_rows(files, role, reader, words, said=asked is not None)
     if isinstance(reader, Typed):
         scan = scan_typed(files, reader, max_ratio)
         return scan if words is None else in_numbers(scan, words, eager=False)
     return read_whole(files, role, reader, words).lazy()
 
 
-def _is_word(item: tuple[Any, Any]) -> bool:
-    """True for a word and its number."""
-    return isinstance(item[0], str) and is_number(item[1])
+def _words(options: ReadingRun | ReadingQrels) -> Words | None:
+    """The words of grades, of a call that gives them numbers."""
+    grades: Any = options.get("grades")
+    return None if grades is None else Words(tuple(grades), tuple(grades.values()))

@@ -10,9 +10,7 @@ import polars as pl
 from polars_ir.errors import Code, ColumnError, FileError, Fix, called, fold, option, warn
 from polars_ir.files.finding.file import MAX_RATIO, File, check_size, is_remote, most_bytes
 from polars_ir.files.finding.folders import Folders, folders_of
-from polars_ir.files.finding.sources import (
-    names,
-)
+from polars_ir.files.finding.sources import names
 from polars_ir.files.formats.record import Role, Rows, Typed, Whole
 from polars_ir.files.rows.blanks import Words, first_line, no_grades
 from polars_ir.files.rows.tags import OTHER_TAG, other_tag, tags_of, warn_of_tags, warn_of_tags_at_ends

@@ -132,6 +132,10 @@ class CanonicalFrame:
             rows = self.all_columns() if made is None else made.lazy()
             check_duplicates(self.about, rows.collect(engine="in-memory"), keys, self.names, hint=hint())
 
+    def holds_none(self, role: str) -> bool:
+        """True of a table in memory without any id of a role."""
+        return self.eager and self.select(role).drop_nulls().head(1).collect(engine="in-memory").is_empty()
+
     @property
     def repeated(self) -> str:
         """Message of a plan that meets a document of a run twice."""
@@ -143,7 +147,11 @@ class CanonicalFrame:
             return self
         of_run = wrong_run_row(self.keys), BAD_RUN
         wrong, says = (wrong_qrels_row(self.keys), BAD_QRELS) if self.about == "qrels" else of_run
-        return self.with_frame(guard(self.all_columns(), wrong, naming(says, self.by), key="query_id"))
+        return self.guarded_by(wrong, naming(says, self.by))
+
+    def guarded_by(self, wrong: pl.Expr, says: str, key: str = "query_id") -> CanonicalFrame:
+        """The table, whose plan fails where rows are wrong; those in memory were searched before."""
+        return self if self.eager else self.with_frame(guard(self.all_columns(), wrong, says, key=key))
 
     def guarded_rows(self, rows: pl.LazyFrame, wrong: pl.Expr, says: str) -> pl.LazyFrame:
         """Rows made of the table: a plan's fail where some are wrong; those in memory were searched before."""

@@ -62,13 +62,8 @@ def _as_in(run: CanonicalFrame, table: CanonicalFrame) -> CanonicalFrame:
         own, others = run.dtypes[role], table.dtypes[role]
         if own == others:
             continue
-        if own.is_integer() != others.is_integer() and not (_holds_none(run, role) or _holds_none(table, role)):
+        if own.is_integer() != others.is_integer() and not (run.holds_none(role) or table.holds_none(role)):
             raise DtypeError.different_ids(run.names[role], own, name, others, of=table.about)
         rows = table.all_columns().with_columns(pl.col(role).cast(own, strict=False))
         table = table.with_frame(table.computed(rows))
     return table
-
-
-def _holds_none(table: CanonicalFrame, role: str) -> bool:
-    """True of a table in memory without rows."""
-    return table.eager and table.select(role).head(1).collect(engine="in-memory").is_empty()

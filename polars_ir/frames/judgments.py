@@ -52,8 +52,7 @@ def preference_table(judgments: object, *, check: bool = True, by: Sequence[str]
             remedy = Fix("Leave them out", Code.without_nulls("qrels", column))
             null = rows.filter(pl.col(column).is_null()).rename(dict(table.names))
             raise DataError.rows("qrels", f"whose {column!r} is null", remedy, count, null)
-    sources = ((rows, {column: pl.col(column) for column in rows.columns}),)
-    return replace(table, sources=sources, dtypes=rows.schema, per=("judge", "group"))
+    return replace(table.with_frame(rows), per=("judge", "group"))
 
 
 def _as_levels(pairs: pl.DataFrame) -> pl.DataFrame:

@@ -88,22 +88,17 @@ def to_polars(table: str, value: object, *, column: str) -> Frame:
 
     No column of it has a name that `pl.col` would take for several, or that plans give columns of their own.
     """
-    frame = _frame(table, value, column)
+    frame = value.frame if isinstance(value, PreparedJudgments) else value
+    if not isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
+        kind = next((kind for kind in KINDS if kind.recognizes(frame)), None)
+        if kind is None:
+            raise InputTypeError.not_a_table(table, frame)
+        frame = kind.read(table, frame, column)
     for name in frame.collect_schema():
         if TAKEN.fullmatch(name):
             says = f"has a column {name!r}; {OF_PLANS}."
             raise ColumnError(says, about=table, fix=Fix("Rename it", Code.renaming(table, {name: "other"})))
     return frame
-
-
-def _frame(table: str, value: object, column: str) -> Frame:
-    value = value.frame if isinstance(value, PreparedJudgments) else value
-    if isinstance(value, (pl.DataFrame, pl.LazyFrame)):
-        return value
-    for kind in KINDS:
-        if kind.recognizes(value):
-            return kind.read(table, value, column)
-    raise InputTypeError.not_a_table(table, value)
 
 
 def has_column(value: Any, name: str) -> bool:

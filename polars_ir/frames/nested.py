@@ -49,12 +49,8 @@ def from_mapping(table: str, value: Mapping[Any, Any], column: str) -> pl.DataFr
             docs.extend(documents if len(documents) else [None] * len(of_query))  # an array has no truth value
         queries.extend(repeat(query, len(of_query)))
         values.extend(of_query)
-    try:
-        return pl.DataFrame({"query_id": _ids(queries), "doc_id": _ids(docs), column: _numbers(values)})
-    except UnicodeEncodeError as error:
-        raise InputTypeError.no_text(table, error) from None
-    except (TypeError, OverflowError, pl.exceptions.PolarsError) as error:
-        raise _mixed(f"{table} mixes types among its ids or its values", error) from None
+    columns = {"query_id": queries, "doc_id": docs, column: values}
+    return _frame(table, columns, column, "mixes types among its ids or its values")
 
 
 def hits_of(answer: Any) -> list[Any] | None:
@@ -117,13 +113,19 @@ def from_records(table: str, value: Iterable[Any], column: str) -> pl.DataFrame:
             raise InputTypeError(f"must be tuples with the fields {', '.join(names)}; got {other!r:.80}.", about=table)
     if not names:
         raise InputTypeError.not_a_table(table, value)
-    columns = zip(names, zip(*every, strict=True), strict=True)
+    columns = dict(zip(names, map(list, zip(*every, strict=True)), strict=True))
+    return _frame(table, columns, column, "mixes types in one of its fields")
+
+
+def _frame(table: str, columns: Mapping[str, list[Any]], column: str, mixed: str) -> pl.DataFrame:
+    """Ids, and the numbers of a column, as a frame; the error for several types says what is `mixed`."""
     try:
-        return pl.DataFrame({name: (_numbers if name == column else _ids)(list(values)) for name, values in columns})
+        return pl.DataFrame({name: (_numbers if name == column else _ids)(each) for name, each in columns.items()})
     except UnicodeEncodeError as error:
         raise InputTypeError.no_text(table, error) from None
     except (TypeError, OverflowError, pl.exceptions.PolarsError) as error:
-        raise _mixed(f"{table} mixes types in one of its fields", error) from None
+        advice = "Write ids all as texts, or all as integers, and what is no id as numbers."
+        raise InputTypeError(f"{table} {mixed}: {str(error).splitlines()[0]}. {advice}") from None
 
 
 def _check_documents(table: str, query: Any, documents: Any, column: str) -> None:
@@ -168,9 +170,3 @@ def _numbers(values: list[Any]) -> pl.Series:
     if all(isinstance(value, Real) for value in numbers):
         return pl.Series([None if value is None else float(value) for value in values], dtype=pl.Float64)
     return pl.Series(values, strict=True)
-
-
-def _mixed(says: str, error: Exception) -> InputTypeError:
-    """The error of values of several types, with the first line of Polars' own."""
-    advice = "Write ids all as texts, or all as integers, and what is no id as numbers."
-    return InputTypeError(f"{says}: {str(error).splitlines()[0]}. {advice}")

@@ -6,7 +6,7 @@ error.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import polars as pl
@@ -27,12 +27,19 @@ class Role(NamedTuple):
     otherwise: tuple[str, ...] = ()
 
 
+#: The query of a recommender: the user, where no column is one of queries and the documents are items.
+USER = "user_id"
+
 #: The roles by their canonical names.
 ROLES = {
     role.name: role
     for role in (
         Role("run", ("run", "run_id", "system", "tag"), of="run"),
-        Role("query_id", ("query_id", "qid", "topic", "topic_id"), otherwise=("question_id", "query", "query_text")),
+        Role(
+            "query_id",
+            ("query_id", "qid", "topic", "topic_id"),
+            otherwise=("question_id", "query", "query_text", USER),
+        ),
         Role(
             "doc_id",
             ("doc_id", "docno", "docid", "corpus_id", "pid", "passage_id", "item_id"),
@@ -64,9 +71,6 @@ TOPICS = ("topic", "topicid")
 
 #: The suffix of an id that distinguishes variants of a query: `a` of `q1-a`.
 VARIANT = r"[-_.:/#]([^-_.:/#]+)$"
-
-#: The query of a recommender: the user, where no column is one of queries and the documents are items.
-USER = "user_id"
 
 #: The roles that a run must have.
 KEYS_OF_RUN = ("query_id", "doc_id")
@@ -101,13 +105,15 @@ OF_TEXTS = ("queries", "documents")
 def columns_of(table: str, schema: Iterable[str], roles: Sequence[str]) -> dict[str, str]:
     """The columns that play some roles, as far as there are such; an error where several could play one."""
     found: dict[str, list[str]] = {}
+    folded: dict[str, str] = {}
     for column in schema:
-        role = ROLE_OF.get(fold(column))
+        folded.setdefault(name := fold(column), column)
+        role = ROLE_OF.get(name)
         if role is not None and role in roles:
             found.setdefault(role, []).append(column)
     for role in roles:
-        if role not in found and (others := _otherwise(table, role, schema)):
-            found[role] = others
+        if role not in found and not folded.keys().isdisjoint(OTHERWISE.get(role, ())):
+            found[role] = _otherwise(table, role, schema, folded)
     names: dict[str, str] = {}
     for role in roles:
         columns = found.get(role, [])
@@ -122,30 +128,25 @@ def columns_of(table: str, schema: Iterable[str], roles: Sequence[str]) -> dict[
     return names
 
 
-def _otherwise(table: str, role: str, schema: Iterable[str]) -> list[str]:
+def _otherwise(table: str, role: str, schema: Iterable[str], folded: Mapping[str, str]) -> list[str]:
     """The columns that play a role by other names; a place is a rank if it is whole, and beside no score."""
-    if role not in OTHERWISE:
-        return []
+    roles = {name: ROLE_OF.get(name) for name in folded}
+    users = [column for column in schema if fold(column) == fold(USER)] if role == "query_id" else []
     # An item is what a recommender calls a document; a per-query frame has none at all.
-    if role == "query_id":
-        documents = {fold(column) for column in schema if ROLE_OF.get(fold(column)) == "doc_id"}
-        users = [column for column in schema if fold(column) == fold(USER)]
-        if users and documents <= {fold("item_id")}:
-            return users
+    if users and all(of != "doc_id" or name == fold("item_id") for name, of in roles.items()):
+        return users
     if table in OF_TEXTS:
         return []
-    columns = {fold(column): column for column in reversed(list(schema))}
-    found = [columns[name] for name in OTHERWISE[role] if name in columns][:1]
+    found = [folded[name] for name in OTHERWISE[role] if name in folded and name != fold(USER)][:1]
     if role == "rank" and found:
-        scored = any(ROLE_OF.get(name) == "score" for name in columns)
         broken = isinstance(schema, pl.Schema) and not schema[found[0]].is_integer()
-        return [] if scored or broken else found
+        return [] if "score" in roles.values() or broken else found
     return found
 
 
 def recognised(role: str) -> list[str]:
     """The names that play a role, for a message: last those that do so where there is none of the others."""
-    names = [*ROLES[role].names, *ROLES[role].otherwise, *([USER] if role == "query_id" else [])]
+    names = [*ROLES[role].names, *ROLES[role].otherwise]
     return names + (recognised("rank") if role == "score" else [])
 
 

@@ -36,12 +36,13 @@ def systems_of_runs(tables: Mapping[str, CanonicalFrame], by: Sequence[str]) -> 
         "".join(tables).encode()
     except UnicodeEncodeError as error:
         raise InputTypeError.no_text("run", error) from None
-    tables = {system: _of_one_system(system, table) for system, table in tables.items()}
+    for system, table in tables.items():
+        _check_one_system(system, table)
     first = _of_one_type("run", tables, (*KEYS_OF_RUN, *by))
     shared = {
         column: dtype
         for column, dtype in first.dtypes.items()
-        if all(table.dtypes.get(column) == dtype for table in tables.values())
+        if column != "run" and all(table.dtypes.get(column) == dtype for table in tables.values())
     }
     shared.setdefault("score", _score_type(tables))
     guarded = {system: _with_guarded_score(system, table, shared["score"]) for system, table in tables.items()}
@@ -55,12 +56,6 @@ def systems_of_runs(tables: Mapping[str, CanonicalFrame], by: Sequence[str]) -> 
     )
     names = {**first.names, "run": "run"}
     return CanonicalFrame("run", sources, {"run": pl.String(), **shared}, names, tuple(tables), by=tuple(by))
-
-
-def _of_one_system(system: str, table: CanonicalFrame) -> CanonicalFrame:
-    """The run of a system without a column of it; a `ColumnError` for one that holds several, or is a plan."""
-    _check_one_system(system, table)
-    return replace(table, dtypes={name: dtype for name, dtype in table.dtypes.items() if name != "run"})
 
 
 def _check_one_system(system: str, table: CanonicalFrame) -> None:

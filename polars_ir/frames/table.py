@@ -26,7 +26,7 @@ from polars_ir.frames.roles import (
     find_per,
     is_rank,
 )
-from polars_ir.frames.rules import check_values, guard, wrong_value
+from polars_ir.frames.rules import check_values, wrong_value
 from polars_ir.frames.systems import named_by_text, systems_of_figures, systems_of_runs
 
 #: Columns that the judged relation makes, so that a user's column of that name is left out.
@@ -108,18 +108,14 @@ def items_table(items: object) -> CanonicalFrame:
     frame = to_polars("items", items, column="score")
     table = _searched(_table("items", frame, _names("items", frame, ("doc_id",), ())))
     table.check_once("doc_id")
-    if table.eager:
-        return table
-    return table.with_frame(guard(table.all_columns(), pl.col("doc_id").is_duplicated(), ITEM_TWICE, key="doc_id"))
+    return table.guarded_by(pl.col("doc_id").is_duplicated(), ITEM_TWICE, key="doc_id")
 
 
 def _searched(table: CanonicalFrame) -> CanonicalFrame:
     """The table whose ids, where its rows are a plan's, are searched for nulls."""
-    if table.eager:
-        return table
     wrong = pl.any_horizontal(map(wrong_value, table.names))
     says = f"the {table.about} has ids that are null; leave those rows out"
-    return table.with_frame(guard(table.all_columns(), wrong, says, key=next(iter(table.names))))
+    return table.guarded_by(wrong, says, key=next(iter(table.names)))
 
 
 def per_query_table(per_query: object, about: str = "per_query") -> CanonicalFrame:
@@ -171,20 +167,15 @@ def same_types(run: CanonicalFrame, qrels: CanonicalFrame) -> tuple[CanonicalFra
             continue
         if own.is_integer() and others.is_integer() and pl.UInt128 not in (own, others):
             run, qrels = run.cast(role, pl.Int128()), qrels.cast(role, pl.Int128())
-        elif own.is_integer() != others.is_integer() and _holds_none(qrels, role):
+        elif own.is_integer() != others.is_integer() and qrels.holds_none(role):
             qrels = qrels.cast(role, own)
-        elif own.is_integer() != others.is_integer() and _holds_none(run, role):
+        elif own.is_integer() != others.is_integer() and run.holds_none(role):
             run = run.cast(role, others)
         elif role in qrels.by:
             raise advice.of_two_types(role, own, others)
         else:
             raise DtypeError.different_ids(run.names[role], own, qrels.names[role], others)
     return run, qrels
-
-
-def _holds_none(table: CanonicalFrame, role: str) -> bool:
-    """True of a table in memory without any id of a role."""
-    return table.eager and table.select(role).drop_nulls().collect().is_empty()
 
 
 def fitting(table: str, role: str, name: str, dtype: pl.DataType, frame: Frame | None = None) -> pl.DataType:

@@ -81,7 +81,7 @@ class MeasureInfo:
     """Facts of a measure, as `measure` takes them; a `MeasureError` for invalid ones.
 
     `function` checks the call and names the result of the wrapped function. `parameters` are that function's, with
-    their defaults, `options` the records of those that are `described`.
+    their defaults, `options` the records of those that are `described`. `ours` is true of a measure of this package.
     """
 
     name: str
@@ -104,6 +104,7 @@ class MeasureInfo:
     parameters: Mapping[str, object] = field(init=False)
     options: Mapping[str, Option] = field(init=False)
     expected: Measure | None = field(init=False)
+    ours: bool = field(init=False)
 
     def __post_init__(
         self, described: Mapping[str, Option], best_bound: float | None, expectation: Expected | None
@@ -112,8 +113,10 @@ class MeasureInfo:
             check(fact, getattr(self, fact), value)
         function: Measure = self.function.__wrapped__  # type: ignore[attr-defined]  # by functools.wraps
         defaults = {parameter.name: parameter.default for parameter in inspect.signature(function).parameters.values()}
+        # None of code that is executed as text.
+        ours = str(function.__module__).startswith("polars_ir.language.measures.")
         existing = CATALOG.get(self.name)
-        if function.__name__ in RESERVED or (existing and existing.ours and not self.ours):
+        if function.__name__ in RESERVED or (existing and existing.ours and not ours):
             raise MeasureError(
                 f"{self.name!r} ({function.__name__}) is part of this package. Give your measure another name."
             )
@@ -129,17 +132,13 @@ class MeasureInfo:
             parameters=defaults,
             options={n: described[n]._replace(default=default) for n, default in defaults.items() if n in described},
             expected=_expectation(self.name, function, expectation),
+            ours=ours,
         )
 
     @property
     def meaning(self) -> str:
         """The first line of the docstring."""
         return (inspect.getdoc(self.function) or "").partition("\n")[0]
-
-    @property
-    def ours(self) -> bool:
-        """True for a measure of this package."""
-        return is_ours(self.function)
 
     @functools.cached_property
     def spellings(self) -> Mapping[str, str]:
@@ -188,11 +187,6 @@ def documentation(info: MeasureInfo) -> str:
         "Raises\n------\nIRError\n    For a parameter that is not as described.\n\n"
         f"References\n----------\n{info.source}\n\n" + heading + examples
     )
-
-
-def is_ours(function: Callable[..., Any]) -> bool:
-    """True for a measure of this package."""
-    return str(function.__module__).startswith("polars_ir.language.measures.")  # None of code that is executed as text
 
 
 #: Methods of `.ir` that are no measures, and the parameters that `.ir` adds to a measure's own.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import polars as pl
@@ -11,14 +10,17 @@ import polars as pl
 from polars_ir.language.parametrised import ParametrisedColumns
 
 
-@dataclass(frozen=True)
-class Cover:
-    """Worth of a document by a subtopic it is relevant for: the parameters that measures of diversity share."""
+class Cover(NamedTuple):
+    """Worth of a document by a subtopic it is relevant for: the parameters that measures of diversity share.
+
+    `k` is the depth of a greedy ideal ranking; None for all that adds something.
+    """
 
     alpha: float
     rel: float
     gains: Mapping[float, float] | None
     weights: str | None
+    k: int | None = None
 
     @property
     def gain(self) -> pl.Expr:
@@ -49,18 +51,8 @@ class Cover:
         return pl.when(weight >= 0).then(weight * 1.0).otherwise(float("nan"))
 
 
-class Greedy(NamedTuple):
-    """The parameters of a greedy ideal ranking: those of a `Cover`, and its depth."""
-
-    alpha: float
-    rel: float
-    gains: dict[float, float] | None
-    weights: str | None
-    k: int | None
-
-
 #: Columns of greedy ranks.
-GREEDY = ParametrisedColumns("greedy_rank", Greedy)
+GREEDY = ParametrisedColumns("greedy_rank", Cover)
 
 
 def greedy_rank(cover: Cover, k: int | None) -> pl.Expr:
@@ -72,14 +64,4 @@ def greedy_rank(cover: Cover, k: int | None) -> pl.Expr:
     # Numbers of other libraries are not printed as literals.
     gains = None if cover.gains is None else {float(grade): float(gain) for grade, gain in cover.gains.items()}
     depth = None if k is None else int(k)
-    return GREEDY.column(Greedy(float(cover.alpha), float(cover.rel), gains, cover.weights, depth))
-
-
-def parameters_of(column: str) -> tuple[Cover, int | None]:
-    """Parameters in the name of a column of greedy ranks.
-
-    >>> parameters_of("greedy_rank(alpha=0.5, rel=1, gains=None, weights='p', k=20)")
-    (Cover(alpha=0.5, rel=1, gains=None, weights='p'), 20)
-    """
-    alpha, rel, gains, weights, k = GREEDY.parameters(column)
-    return Cover(alpha, rel, gains, weights), k
+    return GREEDY.column(Cover(float(cover.alpha), float(cover.rel), gains, cover.weights, depth))

@@ -110,6 +110,10 @@ class ParsedName(NamedTuple):
     undefined: float = 0.0
 
 
+#: The measure by the match of a name and the tool before it, or None.
+Reader = Callable[[re.Match[str], str], ParsedName | None]
+
+
 class UnknownNameError(Exception):
     """A name of no measure: the text, the name in it, and the tool before it."""
 
@@ -203,9 +207,7 @@ def _read(text: str, tool: str) -> ParsedName:
     info, arguments = found.info, found.arguments
     for parameter, value in arguments.items():
         if parameter not in info.parameters:
-            public = f"It takes {', '.join(info.parameters)}." if info.parameters else "It takes none."
-            near = nearest(parameter, info.parameters)
-            raise MeasureError(f"{info.name} has no parameter {parameter!r}; got {text!r}.", near=near, fix=public)
+            raise MeasureError.no_parameter(info.name, parameter, info.parameters, text)
         arguments[parameter] = plain(value)
     return found
 
@@ -223,16 +225,9 @@ def _above_a_level(matched: re.Match[str], tool: str) -> ParsedName:
     return found
 
 
-def _set_f(matched: re.Match[str], tool: str) -> ParsedName:
-    return ParsedName(CATALOG["SetF"], {"beta": math.sqrt(float(matched[1]))}, tool)
-
-
-def _utility(matched: re.Match[str], tool: str) -> ParsedName:
-    return ParsedName(CATALOG["utility"], {"coefficients": tuple(map(float, matched[1].split(",")))}, tool)
-
-
-def _rbp_point(matched: re.Match[str], tool: str) -> ParsedName:
-    return ParsedName(CATALOG["RBP"], {"p": float(matched[1])}, tool)
+def _of_numbers(measure: str, parameter: str, value: Callable[[str], object]) -> Reader:
+    """The reader of a name whose numbers stand for the value of one parameter."""
+    return lambda matched, tool: ParsedName(CATALOG[measure], {parameter: value(matched[1])}, tool)
 
 
 def _rbp_at(matched: re.Match[str], tool: str) -> ParsedName:
@@ -317,13 +312,13 @@ def _with_cutoff_alone(name: str, tool: str) -> ToolName | None:
 
 #: The readers of a name of one measure, in the order in which they are tried: the pattern of the name, and the measure
 #: with its parameters by the match and the tool before the name, or None where another reader has to try.
-READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str], ParsedName | None]], ...] = (
+READERS: tuple[tuple[re.Pattern[str], Reader], ...] = (
     (TWO_NUMBERS, _refuse_two_numbers),
     (sql.PLAIN, _in_sql),
     (RANX_LEVEL, _above_a_level),
-    (TREC_EVAL_SET_F, _set_f),
-    (TREC_EVAL_UTILITY, _utility),
-    (RANX_RBP_POINT, _rbp_point),
+    (TREC_EVAL_SET_F, _of_numbers("SetF", "beta", lambda squared: math.sqrt(float(squared)))),
+    (TREC_EVAL_UTILITY, _of_numbers("utility", "coefficients", lambda texts: tuple(map(float, texts.split(","))))),
+    (RANX_RBP_POINT, _of_numbers("RBP", "p", float)),
     (RANX_RBP, _rbp_at),
     (SEVERAL, _refuse_several),
     (TREC_EVAL_GIVEN, _with_values),

@@ -159,11 +159,7 @@ def _read(text: str) -> Asked:
     arguments = {"k": None, **{each: record.default for each, record in figure.parameters.items()}}
     for parameter, value in given.items():
         if parameter not in arguments:
-            near = nearest(parameter, arguments)
-            takes = ", ".join(arguments)
-            raise MeasureError(
-                f"{name} has no parameter {parameter!r}; got {text!r}.", near=near, fix=f"It takes {takes}"
-            )
+            raise MeasureError.no_parameter(name, parameter, arguments, text)
         wanted = or_none(PARAMETERS["k"].value) if parameter == "k" else figure.parameters[parameter].value
         if not wanted.holds(value):
             raise MeasureError.parameter(name, parameter, wanted.wanted, value)

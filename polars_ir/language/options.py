@@ -20,16 +20,7 @@ from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeGuard, TypeVar, cast, get_type_hints
 
-from polars_ir.errors import (
-    Code,
-    ExtraError,
-    Fix,
-    IRError,
-    OptionError,
-    called_with,
-    did_you_mean,
-    nearest,
-)
+from polars_ir.errors import Code, ExtraError, Fix, IRError, OptionError, called_with, did_you_mean, nearest
 from polars_ir.extras import extra_of
 
 T = TypeVar("T")
@@ -198,7 +189,7 @@ def or_none(value: Value[T], meaning: str = "") -> Value[T | None]:
 
 def check(name: str, given: Any, value: Value[T]) -> T:
     """The value, a number as Python's, or an `OptionError` that says what the option can be."""
-    given = value.by_our_name(given)
+    given = value.by_our_name(given) if value.also else given
     if not value.holds(given):
         words = [choice for choice in value.choices if isinstance(choice, str)]
         near = nearest(given, _same_initial(given, words)) if isinstance(given, str) else ""
@@ -360,6 +351,7 @@ SHARED = {
     "run": "A run of one or several systems, in any form that `evaluate` takes.",
     **dict.fromkeys(("run_a", "run_b"), "A run of one system, in any form that `evaluate` takes."),
     "qrels": "The judgments, in any form that `evaluate` takes.",
+    "source": "A file, a glob, a URL or a list of them, all of one format.",
     "by": "Columns that distinguish rows of a query, such as 'date', or slice queries: a panel for each value.",
     "lower_is_better": "True, or a list of systems, for scores that are distances.",
 }

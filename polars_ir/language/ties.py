@@ -16,19 +16,30 @@ Conventions
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import cast, get_args
+from typing import Literal, NamedTuple
 
 import polars as pl
 
+from polars_ir.language.parametrised import ParametrisedColumns
 from polars_ir.language.words import Discount, discounted, n_higher, n_tied, relevant, top
 
-#: Prefix of the names of columns of weights.
-WEIGHTS = re.compile(rf"places\(k=(None|\d+), discount=({'|'.join(get_args(Discount))})\)")
 
-#: Prefix of the names of columns of counts.
-COUNTS = re.compile(r"relevant\(score=(higher|same), rel=(.+)\)")
+class Places(NamedTuple):
+    """The cutoff and the discount that the weight of a document is of."""
+
+    k: int | None
+    discount: Discount
+
+
+class Counted(NamedTuple):
+    """The relevant documents that are counted: those of a higher score than a document's, or of the same."""
+
+    score: Literal["higher", "same"]
+    rel: float
+
+
+WEIGHTS, COUNTS = ParametrisedColumns("tie_weights", Places), ParametrisedColumns("tie_counts", Counted)
 
 #: The a and the n of a document; signed, since places are subtracted from them.
 higher, tied = n_higher.cast(pl.Int64), n_tied.cast(pl.Int64)
@@ -91,18 +102,9 @@ def weights(k: int | None, discount: Discount) -> pl.Expr:
     """The column of 1 / discount added up over the m places of each document, which `with_weights` makes.
 
     >>> weights(10, "log2").meta.output_name()
-    'places(k=10, discount=log2)'
+    "tie_weights(k=10, discount='log2')"
     """
-    return pl.col(f"places(k={k}, discount={discount})")
-
-
-def is_weights(column: str) -> bool:
-    """True for the name of a column of `weights`.
-
-    >>> is_weights("places(k=None, discount=rank)"), is_weights("places(k=None, discount=other)"), is_weights("rank")
-    (True, False, False)
-    """
-    return WEIGHTS.fullmatch(column) is not None
+    return WEIGHTS.column(Places(k, discount))
 
 
 def with_weights(relation: pl.LazyFrame, *columns: str, **_: object) -> pl.LazyFrame:
@@ -112,20 +114,18 @@ def with_weights(relation: pl.LazyFrame, *columns: str, **_: object) -> pl.LazyF
     terms, took longer than all the rest.
 
     >>> tied = pl.LazyFrame({"n_higher": [0, 1, None], "n_tied": [1, 4, None]})
-    >>> with_weights(tied, "places(k=3, discount=rank)").collect().to_series(2).to_list()
+    >>> with_weights(tied, "tie_weights(k=3, discount='rank')").collect().to_series(2).to_list()
     [1.0, 0.8333333333333333, None]
     """
-    named = {column: parts for column in columns if (parts := WEIGHTS.fullmatch(column))}
     # As windows, of all rows: without, the streaming engine of Polars 2.1 fails on an empty run.
     return relation.with_columns(
-        _over_places(parts[1], cast(Discount, parts[2])).over(pl.lit(1)).alias(column)
-        for column, parts in named.items()
+        _over_places(*WEIGHTS.parameters(column)).over(pl.lit(1)).alias(column) for column in columns
     )
 
 
-def _over_places(k: str, discount: Discount) -> pl.Expr:
+def _over_places(k: int | None, discount: Discount) -> pl.Expr:
     """1 / discount added up over the m places of each document that can be among the first `k`."""
-    m = pl.when(within(int(k))).then(places(int(k))).otherwise(0) if k != "None" else tied
+    m = tied if k is None else pl.when(within(k)).then(places(k)).otherwise(0)
     if discount == "none":
         return m.cast(pl.Float64)
     # One table of sums for all queries, down to the last place of any.
@@ -135,31 +135,14 @@ def _over_places(k: str, discount: Discount) -> pl.Expr:
     return pl.when(m > 1).then(sums.gather(higher + m) - sums.gather(higher)).otherwise(alone * m)
 
 
-def above(rel: float | str) -> pl.Expr:
-    """The column of the number of relevant documents with a higher score, which `with_counts` makes.
-
-    >>> above(1).meta.output_name()
-    'relevant(score=higher, rel=1)'
-    """
-    return pl.col(f"relevant(score=higher, rel={rel})")
+def above(rel: float) -> pl.Expr:
+    """The column of the number of relevant documents with a higher score, which `with_counts` makes."""
+    return COUNTS.column(Counted("higher", rel))
 
 
-def beside(rel: float | str) -> pl.Expr:
-    """The column of the number of relevant documents with the score of a relevant one, itself included.
-
-    >>> beside(1).meta.output_name()
-    'relevant(score=same, rel=1)'
-    """
-    return pl.col(f"relevant(score=same, rel={rel})")
-
-
-def is_count(column: str) -> bool:
-    """True for the name of a column of `above` or `beside`.
-
-    >>> is_count("relevant(score=same, rel=0.5)"), is_count("relevant(score=lower, rel=1)")
-    (True, False)
-    """
-    return COUNTS.fullmatch(column) is not None
+def beside(rel: float) -> pl.Expr:
+    """The column of the number of relevant documents with the score of a relevant one, itself included."""
+    return COUNTS.column(Counted("same", rel))
 
 
 def with_counts(relation: pl.LazyFrame, *columns: str, keys: Sequence[str]) -> pl.LazyFrame:
@@ -168,12 +151,12 @@ def with_counts(relation: pl.LazyFrame, *columns: str, keys: Sequence[str]) -> p
     All documents are ranked at once: ranking them query by query took longer than all the rest.
 
     >>> tied = pl.LazyFrame({"query_id": "q", "n_higher": [0, 1, 1, 1], "relevance": [1, 2, 0, 1]})
-    >>> names = ["relevant(score=higher, rel=1)", "relevant(score=same, rel=1)"]
+    >>> names = ["tie_counts(score='higher', rel=1)", "tie_counts(score='same', rel=1)"]
     >>> with_counts(tied, *names, keys=["query_id"]).collect().rows()
     [('q', 0, 1, 0, 1), ('q', 1, 2, 1, 2), ('q', 1, 0, None, None), ('q', 1, 1, 1, 2)]
     """
     place = pl.col("polars_ir: place")
-    for rel in sorted({parts[2] for column in columns if (parts := COUNTS.fullmatch(column))}):
+    for rel in sorted({COUNTS.parameters(column).rel for column in columns}):
         found = relevant(float(rel)) & n_higher.is_not_null()
         order = pl.when(found).then(pl.struct(*keys, n_higher))
         relation = relation.with_columns(order.rank("min").cast(pl.Int64).alias("polars_ir: place"))

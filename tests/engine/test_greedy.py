@@ -9,7 +9,7 @@ import pytest
 
 import polars_ir as ir
 from polars_ir.engine.greedy import DEEPEST, with_greedy_rank
-from polars_ir.language.cover import GREEDY, Cover, greedy_rank, parameters_of
+from polars_ir.language.cover import GREEDY, Cover, greedy_rank
 
 COVERS = [
     Cover(0.5, 1, None, None),
@@ -152,7 +152,8 @@ def test_several_columns_are_added_at_once(eager):
     columns = [greedy_rank(cover, k).meta.output_name() for cover in COVERS for k in (3, 5)]
     found = with_greedy_rank(frame if eager else frame.lazy(), *columns).collect()
     for column in columns:
-        assert places_of(found, column) == greedy_by_hand(frame, *parameters_of(column))
+        cover = GREEDY.parameters(column)
+        assert places_of(found, column) == greedy_by_hand(frame, cover, cover.k)
 
 
 def test_judgments_of_several_judges_are_ranked_apart():
@@ -177,13 +178,13 @@ def test_without_a_relevant_document_there_is_no_place(eager):
 def test_the_name_of_a_column_says_what_it_is(cover, k):
     column = greedy_rank(cover, k).meta.output_name()
     assert GREEDY.is_named(column)
-    assert parameters_of(column) == (cover, k)
+    assert GREEDY.parameters(column) == cover._replace(k=k)
     assert not any(map(GREEDY.is_named, ["rank", "ideal_rank", "subtopic", "greedy_rank"]))
 
 
 def test_a_column_of_weights_may_have_any_name():
     cover = Cover(0.5, 1, None, "P(s|q), k='é'")
-    assert parameters_of(greedy_rank(cover, 3).meta.output_name()) == (cover, 3)
+    assert GREEDY.parameters(greedy_rank(cover, 3).meta.output_name()) == cover._replace(k=3)
 
 
 def test_numbers_of_other_libraries_are_numbers():

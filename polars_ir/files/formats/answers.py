@@ -16,15 +16,12 @@ import polars as pl
 
 from polars_ir.errors import FileError
 from polars_ir.files.finding.file import File
-from polars_ir.files.formats.json_tree import Numbers, Tree, described
+from polars_ir.files.formats.json_tree import Numbers, Row, Tree, described, frame_of
 from polars_ir.files.formats.record import Role
 from polars_ir.files.rows.blanks import NUMERAL, hint_of_words
 
 #: Placeholder of a hit without id.
 NO_ID = ["no id"]
-
-#: Query id, document id, and the value read as score or grade.
-Row = tuple[Any, Any, Any]
 
 
 class Shape(NamedTuple):
@@ -44,12 +41,7 @@ def read(file: File, tree: Tree, role: Role) -> pl.DataFrame | None:
         return None
     value = "score" if role == "run" else "relevance"
     rows = [_checked(file, row, value) for row in _rows(file, tree, found)]
-    rows = [row for row in rows if role == "qrels" or row[1] is not None]
-    if not rows:
-        raise FileError.of_file(file, "the file is empty: no query has documents.")
-    whole = role == "qrels" and all(isinstance(number, int | None) for *_, number in rows)
-    schema = {"query_id": pl.String, "doc_id": pl.String, value: pl.Int64 if whole else pl.Float64}
-    return pl.DataFrame(rows, schema=schema, orient="row", strict=False)
+    return frame_of(file, [row for row in rows if role == "qrels" or row[1] is not None], role)
 
 
 def _shape(root: Any, role: Role) -> Shape | None:

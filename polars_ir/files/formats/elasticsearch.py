@@ -15,7 +15,7 @@ import polars as pl
 
 from polars_ir.errors import SHOWN, Code, FileError, Fix, reading, warn
 from polars_ir.files.finding.file import File
-from polars_ir.files.formats.json_tree import Numbers, Tree, described
+from polars_ir.files.formats.json_tree import Numbers, Tree, described, frame_of
 from polars_ir.files.formats.record import Role
 from polars_ir.files.rows.blanks import hint_of_words
 from polars_ir.frames.nested import ranks_by_place
@@ -54,13 +54,7 @@ def nameless(file: File) -> FileError:
 def read(file: File, tree: Tree, role: Role) -> pl.DataFrame:
     """The hits of a response as a run, or its ratings as judgments."""
     _check_whole(file, tree)
-    value = "score" if role == "run" else "relevance"
-    rows = list((_run if role == "run" else _qrels)(file, tree.root))
-    if not rows:
-        raise FileError.of_file(file, "the file is empty: no query has documents.")
-    dtype = pl.Int64 if all(isinstance(number, int | None) for _, _, number in rows) and role == "qrels" else pl.Float64
-    schema = {"query_id": pl.String, "doc_id": pl.String, value: dtype}
-    return pl.DataFrame(rows, schema=schema, orient="row", strict=False)
+    return frame_of(file, list((_run if role == "run" else _qrels)(file, tree.root)), role)
 
 
 def _check_whole(file: File, tree: Tree) -> None:

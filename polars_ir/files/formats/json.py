@@ -17,7 +17,7 @@ import polars as pl
 from polars_ir.errors import Code, FileError, Fix, reading
 from polars_ir.files.finding.file import File
 from polars_ir.files.formats import answers, elasticsearch, trec
-from polars_ir.files.formats.json_tree import Numbers, Repeated, Tree, described, load
+from polars_ir.files.formats.json_tree import NOTHING, Numbers, Repeated, Tree, described, load
 from polars_ir.files.formats.record import Format, Role, Whole, Writer
 from polars_ir.files.rows.blanks import Words, hint_of_words
 from polars_ir.files.writing.checks import (
@@ -65,7 +65,7 @@ def _read(file: File, role: Role, words: Words | None) -> pl.DataFrame:
     levels = _levels(tree.root)
     objects = list(_objects(file, tree.root, levels, role))
     if not objects:
-        raise FileError.of_file(file, "the file is empty: no query has documents.")
+        raise FileError.of_file(file, NOTHING)
     frame = _rows(tree, objects, list(levels), role)
     _check_finite(file, frame, levels, role)
     return frame

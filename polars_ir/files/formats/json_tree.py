@@ -13,12 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
 from polars_ir.errors import FileError, option
 from polars_ir.files.finding.file import File
+from polars_ir.files.formats.record import Role
 from polars_ir.files.rows.blanks import Words
 from polars_ir.files.rows.unreadable import FAILURES, unreadable
 
@@ -28,6 +29,9 @@ _PIECE = 100_000
 #: Longest integer, in characters, that fits Int64.
 _LONGEST = 20
 
+
+#: The problem of a file without any row.
+NOTHING = "the file is empty: no query has documents."
 
 #: Fields of judgments that are not grades.
 _NO_GRADES = ("id", "_id", "_index", "docId", "query", "name")
@@ -110,6 +114,21 @@ def load(file: File, words: Words | None = None) -> Tree:
         raise FileError.of_file(file, "the JSON is nested too deeply to be a run or judgments.") from None
     tree.cut()
     return tree
+
+
+#: Query id, document id, and the value read as score or grade.
+Row: TypeAlias = tuple[Any, Any, Any]
+
+
+def frame_of(file: File, rows: Sequence[Row], role: Role) -> pl.DataFrame:
+    """The rows of a file as a table; grades are Int64 if all are whole."""
+    if not rows:
+        raise FileError.of_file(file, NOTHING)
+    name, is_whole = "score", False
+    if role == "qrels":
+        name, is_whole = "relevance", all(isinstance(value, int | None) for *_, value in rows)
+    schema = {"query_id": pl.String, "doc_id": pl.String, name: pl.Int64 if is_whole else pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row", strict=False)
 
 
 def text_of(file: File) -> str:

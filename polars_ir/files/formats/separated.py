@@ -10,7 +10,7 @@ there is none (Int64, or Float64 where a grade is written as a fraction). Names 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -134,21 +134,22 @@ def checked(
     wrong: dict[str, pl.Expr],
     columns: list[str],
     wanted: str,
-    *,
-    graded: bool = False,
+    hinted: Sequence[str] = (),
 ) -> Checked:
-    """The table with its number columns cast, wrong where any of the conditions on its columns is true."""
+    """The table with its number columns cast, wrong where any of the conditions on its columns is true.
+
+    Messages on columns that are `hinted` at say how words become grades.
+    """
     ids = [name for role in ("query_id", "doc_id") for name in named(columns, role)]
     wrong = {**{name: broken_id(name) for name in ids if name not in wrong}, **wrong}
     problem = pl.lit(None, pl.String)
-    grades = (named(columns, "relevance") or named(columns, "score")) if graded else []
     for name, condition in wrong.items():
         message = pl.format(
             "{} must be {}; got '{}'.{}",
             pl.lit(f"{name:.80}"),
             pl.lit(_kind(dtypes.get(name))),
             pl.col(name).fill_null("").str.head(80),
-            hint_of_column(pl.col(name)) if name in grades else pl.lit(""),
+            hint_of_column(pl.col(name)) if name in hinted else pl.lit(""),
         )
         problem = pl.when(condition).then(message).otherwise(problem)
     judged = rows.with_columns(
@@ -248,7 +249,7 @@ def qrels(path: File, grade: Grade, separator: str) -> Checked:
         wrong,
         columns,
         "grades" + whole_grades(grade),
-        graded=grade in (pl.Int64, pl.Float64),
+        hinted=[] if isinstance(grade, Words) else grades,
     )
 
 
@@ -298,9 +299,8 @@ def beir_qrels(path: File, grade: Grade) -> Checked:
     wrong = {name: pl.col(name).is_null() | broken_id(name) for name in columns[:2]}
     wrong["relevance"] = not_a_grade(number("relevance", grade), grade)
     wanted = "query-id, corpus-id, score" + whole_grades(grade)
-    return checked(
-        path, dialect, rows, {"relevance": grade}, wrong, columns, wanted, graded=grade in (pl.Int64, pl.Float64)
-    )
+    hinted = [] if isinstance(grade, Words) else ["relevance"]
+    return checked(path, dialect, rows, {"relevance": grade}, wrong, columns, wanted, hinted)
 
 
 def _beir_columns(table: CanonicalFrame, _tag: str) -> list[pl.LazyFrame]:

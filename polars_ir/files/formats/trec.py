@@ -344,16 +344,19 @@ def _judged(
     holds: str,
     places: dict[str, int],
     example: str,
+    *,
+    per: str | None = None,
+    read: Callable[[File, Any], Checked] | None = None,
     suspicion: Callable[[Checked], str | None] | None = None,
 ) -> Format:
     """A format of judgments with more than TREC's four columns."""
     return Format(
         name,
         {"qrels": f"{holds}: {_layout(places)}"},
-        Rows({"qrels": partial(qrels, places=places)}, suspicion=suspicion),
+        Rows({"qrels": read or partial(qrels, places=places)}, suspicion=suspicion),
         Writer({"qrels": partial(qrels_lines, places=places)}, sink_fields),
         {"qrels": example},
-        per=list(places)[1],
+        per=per,
     )
 
 
@@ -366,22 +369,19 @@ TREC = Format(
     extensions=(".run", ".runs", ".trec", ".res", ".qrels", ".qrel"),
     is_first_line={"run": _FOUR_FIELDS.match, "qrels": _FOUR_FIELDS.match},
 )
-SUBTOPICS = _judged("subtopics", "the judgments of ndeval", _SUBTOPICS, "q1 1 d1 2\nq1 2 d1 0\n")
-JUDGES = _judged("judges", "trec_eval's qrels_jg", _JUDGES, "q1 ann d1 2\nq1 bob d1 0\n")
-SAMPLE_EVAL = Format(
-    "sample_eval",
-    {"qrels": f"the sampled judgments of NIST's sample_eval: {_layout(_STRATA)}"},
-    Rows({"qrels": partial(qrels, places=_STRATA)}),
-    Writer({"qrels": partial(qrels_lines, places=_STRATA)}, sink_fields),
-    {"qrels": "q1 0 d1 1 2\nq1 0 d2 1 -1\n"},
+SUBTOPICS = _judged("subtopics", "the judgments of ndeval", _SUBTOPICS, "q1 1 d1 2\nq1 2 d1 0\n", per="subtopic")
+JUDGES = _judged("judges", "trec_eval's qrels_jg", _JUDGES, "q1 ann d1 2\nq1 bob d1 0\n", per="judge")
+SAMPLE_EVAL = _judged(
+    "sample_eval", "the sampled judgments of NIST's sample_eval", _STRATA, "q1 0 d1 1 2\nq1 0 d2 1 -1\n"
 )
-PRELS = Format(
-    "prels",
-    {"qrels": f"the sampled judgments of NIST's statAP: {_layout(_PRELS)}"},
-    Rows({"qrels": prels}),
-    Writer({"qrels": partial(qrels_lines, places=_PRELS)}, sink_fields),
-    {"qrels": "q1 d1 2 1 0.5\nq1 d2 0 1 0.25\n"},
+PRELS = _judged(
+    "prels", "the sampled judgments of NIST's statAP", _PRELS, "q1 d1 2 1 0.5\nq1 d2 0 1 0.25\n", read=prels
 )
 PREFERENCES = _judged(
-    "preferences", "trec_eval's prefs", _PREFERENCES, "q1 ann 1 d1 2\nq1 ann 1 d2 1\n", suspicion=no_preferences
+    "preferences",
+    "trec_eval's prefs",
+    _PREFERENCES,
+    "q1 ann 1 d1 2\nq1 ann 1 d2 1\n",
+    per="judge",
+    suspicion=no_preferences,
 )

@@ -35,11 +35,8 @@ def tags_of(lines: Checked, place: int | None) -> list[str]:
     """The distinct tags in some lines."""
     if place is None:
         return []
-    tags: list[str] = (
-        (lines.rows.filter(KEEP).select(field(place)).unique(maintain_order=True).collect(engine="streaming"))
-        .to_series()
-        .to_list()
-    )
+    distinct = lines.rows.filter(KEEP).select(field(place)).unique(maintain_order=True)
+    tags: list[str] = distinct.collect(engine="streaming").to_series().to_list()
     return tags
 
 

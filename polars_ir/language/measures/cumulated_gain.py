@@ -40,8 +40,8 @@ IDEAL = Option(
 )
 
 
-def graded_gain(*, dcg: Discounted, rel: float | None, gains: Gains | None, **_: object) -> pl.Expr:
-    """Gain of a document, by the parameters of the measures here."""
+def graded_gain(*, gains: Gains | None, dcg: Discounted = "log2", rel: float | None = None, **_: object) -> pl.Expr:
+    """Gain of a document, by the parameters of measures of graded documents."""
     return gain(dcg, gains, rel)
 
 

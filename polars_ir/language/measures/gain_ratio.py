@@ -9,6 +9,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_ir.language.measure import measure
+from polars_ir.language.measures.cumulated_gain import graded_gain
 from polars_ir.language.measures.precision_recall import TREC_EVAL
 from polars_ir.language.words import (
     Gains,
@@ -24,11 +25,6 @@ from polars_ir.language.words import (
     top,
     total,
 )
-
-
-def by_grade(*, gains: Gains | None) -> pl.Expr:
-    """Gain of a document, by the parameters of the measures here."""
-    return gain(gains=gains)
 
 
 def found_gains(value: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
@@ -52,7 +48,7 @@ def at(places: pl.Expr, values: pl.Expr, n_values: pl.Expr) -> pl.Expr:
     return values.gather(pl.min_horizontal(places, n_values).cast(pl.Int64) - 1)
 
 
-@measure("G", source=f"{TREC_EVAL} (m_G.c)", also={"trec_eval": "G"}, gain=by_grade, reads_nonrelevant=False)
+@measure("G", source=f"{TREC_EVAL} (m_G.c)", also={"trec_eval": "G"}, gain=graded_gain, reads_nonrelevant=False)
 def normalized_gain(*, gains: Gains | None = None) -> pl.Expr:
     """Normalised gain: the gain of each document, discounted by the gain that the ranking has missed so far.
 
@@ -102,7 +98,7 @@ def binary_normalized_gain(*, rel: float = 1) -> pl.Expr:
     "ndcg_rel",
     source=f"{TREC_EVAL} (m_ndcg_rel.c)",
     also={"trec_eval": "ndcg_rel"},
-    gain=by_grade,
+    gain=graded_gain,
     reads_nonrelevant=False,
 )
 def ndcg_rel(*, gains: Gains | None = None) -> pl.Expr:
@@ -133,7 +129,7 @@ def ndcg_rel(*, gains: Gains | None = None) -> pl.Expr:
     "Rndcg",
     source=f"{TREC_EVAL} (m_Rndcg.c)",
     also={"trec_eval": "Rndcg"},
-    gain=by_grade,
+    gain=graded_gain,
     reads_nonrelevant=False,
 )
 def r_ndcg(*, gains: Gains | None = None) -> pl.Expr:

@@ -133,9 +133,7 @@ def n_preferences_fulfilled(*, counting: Literal["all", "retrieved"] = "all") ->
 @measure(
     "prefs_simp",
     source=f"{TREC_EVAL} (m_prefs_simp.c, m_prefs_simp_imp.c, m_prefs_simp_ret.c)",
-    also={
-        "trec_eval": "prefs_simp prefs_simp_imp(counting='implied') prefs_simp_ret(counting='retrieved')",
-    },
+    also={"trec_eval": "prefs_simp prefs_simp_imp(counting='implied') prefs_simp_ret(counting='retrieved')"},
     parameters={"counting": COUNTING},
 )
 def preferences_fulfilled(*, counting: Counting = "all") -> pl.Expr:
@@ -160,9 +158,7 @@ def preferences_fulfilled(*, counting: Counting = "all") -> pl.Expr:
 @measure(
     "prefs_pair",
     source=f"{TREC_EVAL} (m_prefs_pair.c, m_prefs_pair_imp.c, m_prefs_pair_ret.c)",
-    also={
-        "trec_eval": "prefs_pair prefs_pair_imp(counting='implied') prefs_pair_ret(counting='retrieved')",
-    },
+    also={"trec_eval": "prefs_pair prefs_pair_imp(counting='implied') prefs_pair_ret(counting='retrieved')"},
     parameters={"counting": COUNTING},
 )
 def preferences_fulfilled_by_pair(*, counting: Counting = "all") -> pl.Expr:
@@ -190,9 +186,7 @@ def preferences_fulfilled_by_pair(*, counting: Counting = "all") -> pl.Expr:
 @measure(
     "prefs_avgjg",
     source=f"{TREC_EVAL} (m_prefs_avgjg.c, m_prefs_avgjg_imp.c, m_prefs_avgjg_ret.c)",
-    also={
-        "trec_eval": "prefs_avgjg prefs_avgjg_imp(counting='implied') prefs_avgjg_ret(counting='retrieved')",
-    },
+    also={"trec_eval": "prefs_avgjg prefs_avgjg_imp(counting='implied') prefs_avgjg_ret(counting='retrieved')"},
     parameters={"counting": COUNTING},
 )
 def preferences_fulfilled_by_judge(*, counting: Counting = "all") -> pl.Expr:

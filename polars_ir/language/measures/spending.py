@@ -7,11 +7,12 @@ The model is given by its continuation, as to `user_model`: RBP's is `pl.lit(p)`
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
 
-from polars_ir.language.measure import measure, named
+from polars_ir.language.measure import Outputs, P, measure, named
 from polars_ir.language.measures.readers import of_a_model_of_ones_own, share
 from polars_ir.language.measures.user_models import CONTINUATION, CWL, MIN_REL, of_readers
 from polars_ir.language.options import Option, Value
@@ -22,6 +23,12 @@ COST = Option(
     "The cost of reading a document, a column of the run or an expression with a name of its own; None: 1. What has no "
     "cost, and every position below the list, costs 1.",
 )
+
+
+def of_costs(name: str) -> Callable[[Callable[P, pl.Expr | Outputs]], Callable[P, pl.Expr]]:
+    """Register a measure of what readers spend, whose best value is 0."""
+    parameters = {"continuation": CONTINUATION, "min_rel": MIN_REL, "cost": COST}
+    return measure(name, bounds=(0.0, math.inf), best=0.0, source=CWL, parameters=parameters, gain=share)
 
 
 def in_all(met: Any, _read: Any) -> Any:
@@ -61,14 +68,7 @@ def expected_total_gain(
     return of_a_model_of_ones_own("CWL_total", continuation, k=k, min_rel=min_rel, max_rel=max_rel, outcome=in_all)
 
 
-@measure(
-    "CWL_cost",
-    bounds=(0.0, math.inf),
-    best=0.0,
-    source=CWL,
-    parameters={"continuation": CONTINUATION, "min_rel": MIN_REL, "cost": COST},
-    gain=share,
-)
+@of_costs("CWL_cost")
 def expected_cost(
     *,
     continuation: pl.Expr | None = None,
@@ -96,14 +96,7 @@ def expected_cost(
     return of_a_model_of_ones_own("CWL_cost", continuation, k=k, outcome=cost_of_one, **parameters)
 
 
-@measure(
-    "CWL_total_cost",
-    bounds=(0.0, math.inf),
-    best=0.0,
-    source=CWL,
-    parameters={"continuation": CONTINUATION, "min_rel": MIN_REL, "cost": COST},
-    gain=share,
-)
+@of_costs("CWL_total_cost")
 def expected_total_cost(
     *,
     continuation: pl.Expr | None = None,

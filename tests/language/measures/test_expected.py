@@ -16,7 +16,7 @@ from polars.testing import assert_frame_equal
 from suite import examples
 
 import polars_ir as ir
-from polars_ir.language.ties import is_count, is_weights, with_counts, with_weights
+from polars_ir.language.ties import COUNTS, WEIGHTS, with_counts, with_weights
 
 ROBUST03 = Path(__file__).resolve().parents[4] / "shared" / "data" / "robust03"
 
@@ -333,8 +333,8 @@ def test_an_expectation_has_the_same_bits_in_any_order_of_the_rows():
     named = {column for expectation in EXPECTATIONS for column in expectation.meta.root_names()}
 
     def judged(**options):
-        relation = with_weights(ir.judge(run, qrels, **options).lazy(), *filter(is_weights, named))
-        return with_counts(relation, *filter(is_count, named), keys=["query_id"]).collect()
+        relation = with_weights(ir.judge(run, qrels, **options).lazy(), *filter(WEIGHTS.is_named, named))
+        return with_counts(relation, *filter(COUNTS.is_named, named), keys=["query_id"]).collect()
 
     relation = judged()
     judgments = [e for e in EXPECTATIONS if set(e.meta.root_names()) <= set(relation.columns)]
