@@ -85,22 +85,17 @@ def align(run: Any, qrels: Any = None, *, per: str | None = None, by: Sequence[s
         return RunAndQrels(labelled, None)
     prepared = qrels if isinstance(qrels, PreparedJudgments) else None
     run_side = run_table(run, by=by)
-    if prepared:
-        table = prepared.kept(("table", per, by), lambda: _checked(qrels, per, by))
-    else:
-        table = _each_once(qrels_table(qrels, per=per, by=by))
+    table = prepared.kept(("table", per, by), lambda: _judged(qrels, per, by)) if prepared else _judged(qrels, per, by)
     if run_side.eager and not table.eager:
-        table = _each_once(qrels_table(qrels.collect(), per=per, by=by))
+        table = _judged(qrels.collect(), per, by)
     run_side, qrels_side = same_types(run_side, table)
-    if prepared is None:
-        search_duplicates(qrels_side)
     search_run(run_side)
     # Ids that were cast to the run's type are not those that were numbered.
     return RunAndQrels(run_side, qrels_side, prepared if qrels_side is table else None)
 
 
-def _checked(qrels: PreparedJudgments, per: str | None, by: Sequence[str]) -> CanonicalFrame:
-    """Judgments as a table, searched for duplicates."""
+def _judged(qrels: Any, per: str | None, by: Sequence[str]) -> CanonicalFrame:
+    """Judgments as a table; those in memory are searched for duplicates."""
     table = _each_once(qrels_table(qrels, per=per, by=by))
     search_duplicates(table)
     return table

@@ -64,9 +64,9 @@ def graded_discount(*, discount: Discount, **_: object) -> pl.Expr:
     return discounted(rank, discount)
 
 
-def discounted_gain(order: pl.Expr, k: int | pl.Expr | None, value: pl.Expr, discount: Discount = "log2") -> pl.Expr:
-    """Sum of the discounted gains of the first `k` documents of an order."""
-    return total(ranked(value / discounted(order, discount), top(k, of=order), by=order))
+def discounted_gain(k: int | pl.Expr | None, value: pl.Expr, discount: Discount) -> pl.Expr:
+    """Sum of the discounted gains of the first `k` documents."""
+    return total(ranked(value / discounted(rank, discount), top(k)))
 
 
 def best_gain(k: int | None, value: pl.Expr, discount: Discount, denominator: str = "min(k,R)") -> pl.Expr:
@@ -132,7 +132,7 @@ def dcg(
     ('q', 4.0)
     """
     value = gain(dcg, gains, rel)
-    return pl.when((value > 0).any()).then(discounted_gain(rank, cutoff(k, budget, cost, over), value, discount))
+    return pl.when((value > 0).any()).then(discounted_gain(cutoff(k, budget, cost, over), value, discount))
 
 
 @measure(
@@ -221,7 +221,7 @@ def ndcg(
     0.613147
     """
     value = gain_out_of_best(dcg, gains, rel)
-    return ratio(discounted_gain(rank, k, value, discount), best_gain(k, value, discount, denominator))
+    return ratio(discounted_gain(k, value, discount), best_gain(k, value, discount, denominator))
 
 
 @measure(

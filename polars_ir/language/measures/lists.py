@@ -48,22 +48,18 @@ def _cold(default: str, other: str, meaning: str) -> dict[str, Option]:
     return {"cold": Option(default, one_of(default, other), f"Items that nobody had: {meaning}.")}
 
 
-def _sum(values: pl.Expr) -> pl.Expr:
-    return values.sum()
-
-
 def _quotient(total: pl.Expr, n: pl.Expr) -> pl.Expr:
     """A sum divided by the number of its terms, null for none; `ratio` keeps the rows of groups in memory."""
     return (total / n).fill_nan(None)
 
 
-def _mean(values: pl.Expr, k: int | None, of: pl.Expr, total: Measure = _sum, n: int | None = None) -> pl.Expr:
+def _mean(values: pl.Expr, k: int | None, of: pl.Expr, total: Measure = pl.Expr.sum, n: int | None = None) -> pl.Expr:
     """The mean of values of some of the first k items; with `n`, their sum divided by it."""
     kept = top(k, of=place) & of
     return _quotient(total(pl.when(kept).then(values)), kept.sum() if n is None else pl.len().clip(n, n))
 
 
-def _expected(values: pl.Expr, k: int | None, total: Measure = _sum, n: int | None = None) -> pl.Expr:
+def _expected(values: pl.Expr, k: int | None, total: Measure = pl.Expr.sum, n: int | None = None) -> pl.Expr:
     """As `_mean` of all items, the mean over all orders of tied ones: a tie adds its mean, times its places."""
     if k is None:
         return _mean(values, k, listed, total, n)
