@@ -18,14 +18,23 @@ from polars_ir.language.words import place, text
 FIRST, IDEAL = "polars_ir: first", "polars_ir: ideal_rank"
 
 
-def with_group(judgments: pl.DataFrame | pl.LazyFrame, *_: str, **__: object) -> pl.LazyFrame:
-    """Judgments with the column of groups.
+def with_group(judgments: pl.DataFrame | pl.LazyFrame, *_: str, keys: Sequence[str]) -> pl.LazyFrame:
+    """Judgments with the column of groups; documents in memory are numbered, as their ids make all rankings differ.
 
-    >>> with_group(pl.DataFrame({"doc_id": ["a"], "relevance": [1]})).collect().rows()
-    [('a', 1, 'a')]
+    >>> with_group(pl.DataFrame({"query_id": [1, 1, 2], "doc_id": ["a", "b", "c"]}), keys=["query_id"]).collect().rows()
+    [(1, 'a', 0), (1, 'b', 1), (2, 'c', 0)]
     """
-    part = "subtopic" if "subtopic" in judgments.collect_schema() else "doc_id"
-    return judgments.lazy().with_columns(pl.col(part).alias(GROUP))
+    if "subtopic" in judgments.collect_schema():
+        group = pl.col("subtopic")
+    elif isinstance(judgments, pl.DataFrame):
+        row, query = pl.int_range(pl.len()), pl.struct(keys) if len(keys) > 1 else pl.col(keys)
+        begins = (row == 0) | query.ne_missing(query.shift())
+        # Where rows of a query do not stand together, their places would repeat; an `over` takes thirty times as long.
+        together = begins.sum() == query.n_unique()
+        group = row - pl.when(together).then(pl.when(begins).then(row).forward_fill()).otherwise(0)
+    else:
+        group = pl.col("doc_id")
+    return judgments.lazy().with_columns(group.alias(GROUP))
 
 
 def with_document(judgments: pl.DataFrame | pl.LazyFrame, *columns: str, keys: Sequence[str]) -> pl.LazyFrame:

@@ -73,9 +73,10 @@ def _with_pool(relation: pl.LazyFrame, *named: str, keys: Sequence[str]) -> pl.L
 COMPUTED = (
     ComputedColumn(WITHIN.is_named, "run"),
     ComputedColumn(OF_HISTORY.__contains__, "history"),
+    # First, as others make plans of frames: of a frame it sees at once whether a document is in two groups.
+    ComputedColumn((FIRST, IDEAL).__contains__, "judgments", with_document),
     ComputedColumn(GREEDY.is_named, "judgments", with_greedy_rank),
     ComputedColumn(GROUP.__eq__, "judgments", with_group),
-    ComputedColumn((FIRST, IDEAL).__contains__, "judgments", with_document),
     ComputedColumn(WEIGHTS.is_named, "relation", with_weights),
     ComputedColumn(COUNTS.is_named, "grades", with_counts),
     ComputedColumn(lambda name: name.startswith(OF_POOL), "grades", _with_pool),

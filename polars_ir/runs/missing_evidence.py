@@ -130,7 +130,8 @@ def evidence_of(
         rank.is_null().alias("lost"), rank, *of_stage, -relevance.cast(pl.Float64).alias("grade"), text("doc_id")
     )
     first = pl.struct("doc_id", "rank", *([LAST] if stages else [])).sort_by(document).first().struct.unnest()
-    groups = rows.group_by(*pair.run.keys, *([PLACE] if stages else []), pl.col(GROUP).alias("subtopic"))
+    group = pl.col(GROUP if pair.qrels and pair.qrels.per else "doc_id").alias("subtopic")
+    groups = rows.group_by(*pair.run.keys, *([PLACE] if stages else []), group)
     found = groups.agg(first, found=top(k).any().fill_null(value=False)).with_columns(pl.col("rank").cast(pl.UInt32))
     if stages:
         names = pl.lit(pl.Series(list(pair.run.systems or ()), dtype=pl.String))

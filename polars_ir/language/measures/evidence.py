@@ -72,7 +72,6 @@ def group_reciprocal_rank(
     >>> run.ir.group_reciprocal_rank(qrels, k=5).row(0)
     ('q', 0.75)
     """
-    counted = top(cutoff(k, budget, cost, over))
-    rows = pl.struct(group.alias("group"), rank.alias("rank")).filter(relevant(rel) & counted).sort()
-    first = rows.struct.field("rank").filter(rows.struct.field("group").is_first_distinct())
-    return ratio(total(1 / first.sort()), group.filter(relevant(rel)).n_unique())
+    counts = relevant(rel) & top(cutoff(k, budget, cost, over))
+    ranks, groups = (column.filter(counts).sort_by(rank.filter(counts)) for column in (rank, group))
+    return ratio(total(1 / ranks.filter(groups.is_first_distinct())), group.filter(relevant(rel)).n_unique())

@@ -7,6 +7,9 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
+from polars_ir.engine.needs import needs_of
+from polars_ir.language.names import resolve
+from tests.support.tuned import tune
 
 #: (A or B) and C and D, whose first documents stand at ranks 1, 3 and 5.
 LOG = pl.DataFrame({"query_id": ["q"], "retrieved": [[*"BxCAD"]], "relevant": [[["A", "B"], ["C"], ["D"]]]})
@@ -84,6 +87,24 @@ def test_without_groups_each_relevant_document_is_one():
     found = ir.evaluate(run, qrels, ["FullRecall@2", "FullRecall@3", "GroupRR", "R@2"], undefined=None)
     assert found.rows() == [("p", None, None, None, None), ("q", 0.0, 1.0, (1 + 1 / 3) / 2, 0.5)]
     assert ir.missing_evidence(run, qrels, k=2).rows() == [("q", "b", "b", 3)]
+
+
+@pytest.mark.parametrize("by", [[], ["step"]])
+def test_documents_are_groups_where_rows_of_a_query_stand_together_and_where_not(monkeypatch, by):
+    tune(monkeypatch)
+    run = pl.DataFrame({"step": [1, 2], "query_id": ["p", "q"], "doc_id": [[*"zyxw"]] * 2}).explode("doc_id")
+    run = run.with_columns(score=pl.Series([4.0, 3, 2, 1] * 2))
+    qrels = run.select(*by, "query_id", "doc_id", relevance=1)
+    for rows in (qrels, qrels.sort("doc_id")):
+        found = ir.evaluate(run, rows, ["FullRecall@3", "FullRecall@4", "GroupRR@2", "R@3"], by=by)
+        assert found.drop("step", strict=False).rows() == [(query, 0.0, 1.0, 0.375, 0.75) for query in "pq"]
+
+
+def test_groups_and_documents_together_make_no_plan_that_looks_for_documents_of_two_groups():
+    judgments = pl.DataFrame({"query_id": "q", "subtopic": [1, 2], "doc_id": ["a", "b"], "relevance": 1})
+    needs = needs_of(resolve(["FullRecall", "R"]))
+    assert ".over(" not in needs.with_derived(judgments, "judgments", keys=["query_id"]).explain()
+    assert ".over(" in needs.with_derived(judgments.lazy(), "judgments", keys=["query_id"]).explain()
 
 
 def test_a_column_of_evidence_holds_groups():
