@@ -97,7 +97,8 @@ def aligned(chunks: pl.DataFrame, old: Spans, new: Spans) -> pl.DataFrame:
     if moves.is_empty():
         return same
     is_changed = pl.col("source").is_in(moves["source"].unique().implode())
-    met = overlapping(same.filter(is_changed).lazy(), moves.filter(pl.col("start") < pl.col("end")).lazy(), old.length)
+    blocks = moves.filter(pl.col("start") < pl.col("end")).lazy()
+    met = overlapping(same.filter(is_changed).lazy(), blocks, old.length, old.longest)
     shifted = met.select(
         same.columns[0],
         "source",

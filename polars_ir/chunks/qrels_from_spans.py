@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.chunks.interval_join import covered_length, overlapping
-from polars_ir.chunks.tables import LENGTH, Spans, check_sources, chunk_table, gold_table, own_text, same_sources
+from polars_ir.chunks.tables import LENGTH, Spans, check_sources, checked, gold_table, own_text, same_sources, unchecked
 from polars_ir.errors import SHOWN, Code, DataError, Fix, OptionError, Setting, warn
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import FrameT, Table
@@ -80,14 +80,15 @@ def qrels_from_spans(chunks: Any, gold: Table[FrameT], *, min_overlap: float = 0
     """
     check("min_overlap", min_overlap, not_negative(1))
     check("segments", segments, truth())
-    table, wanted = chunk_table("chunks", chunks), gold_table("gold", gold)
+    table, wanted = unchecked("chunks", chunks, "doc_id"), gold_table("gold", gold)
     if segments and "subtopic" in wanted.names:
         words = "Segments are subtopics themselves; leave it out"
         fix = Fix(words, Code.dropping("gold", [wanted.names["subtopic"]]))
         raise OptionError("does not go with alternatives, the 'subtopic' of gold.", about="segments", fix=fix)
     same_sources(table, wanted)
     spans = _numbered(wanted)
-    pairs = _pairs(spans, table, wanted)
+    # Chunks are read once.
+    table, (pairs,) = checked(table, "doc_id", _pairs(spans, table, wanted))
     if "text" in wanted.names and "text" in table.names:
         _warn_of_other_texts(pairs, spans, table)
     met_nothing = spans.select("source", GOLD).filter(~pl.col(GOLD).is_in(pairs[GOLD].unique().implode()))
@@ -102,12 +103,12 @@ def qrels_from_spans(chunks: Any, gold: Table[FrameT], *, min_overlap: float = 0
     return give_back(made.rename({"query_id": wanted.names["query_id"]}), gold)
 
 
-def _pairs(spans: pl.DataFrame, chunks: Spans, gold: Spans) -> pl.DataFrame:
+def _pairs(spans: pl.DataFrame, chunks: Spans, gold: Spans) -> pl.LazyFrame:
     """The gold spans and chunks that overlap, with the place that both share."""
     places = chunks.rows.select("source", "start", "end", "doc_id")
     length = max(chunks.length, gold.length)
-    met = overlapping(places, spans.lazy().select("source", "start", "end", GOLD), length)
-    return met.select(GOLD, own_text("doc_id", chunks.dtypes), "start", "end").collect(engine="streaming")
+    met = overlapping(places, spans.lazy().select("source", "start", "end", GOLD), length, chunks.longest)
+    return met.select(GOLD, own_text("doc_id", chunks.dtypes), "start", "end")
 
 
 def _numbered(gold: Spans) -> pl.DataFrame:

@@ -164,7 +164,7 @@ def _chunks_of(labels: pl.DataFrame, old: Spans, new: Spans, own: str) -> pl.Dat
 def _taken(chunks: pl.DataFrame, pieces: pl.DataFrame, new: Spans, min_overlap: float) -> pl.DataFrame:
     """The pairs of old chunks and new ones that take their grades, with the places in the old one that both share."""
     length = max(new.length, pieces.select(LENGTH.mean()).item() or 1)
-    met = overlapping(new.rows.select("source", "start", "end", "doc_id"), pieces.lazy(), length)
+    met = overlapping(new.rows.select("source", "start", "end", "doc_id"), pieces.lazy(), length, new.longest)
     # Places in the old text, from the start of its chunk.
     first = pl.col("start") - pl.col("start_right") + pl.col("place")
     own, n = own_text("doc_id", new.dtypes).alias("new"), pl.col("end_left") - pl.col("start_left")

@@ -47,7 +47,7 @@ UNITS = {
 class Spans(NamedTuple):
     """A table of spans, checked: its plan, with columns under canonical names, and the user's names for these.
 
-    `length` is the mean length of a span, `least` the lowest of integer ids of chunks.
+    `length` is the mean length of a span, `longest` the largest, and `least` the lowest of integer ids of chunks.
     """
 
     about: str
@@ -55,20 +55,22 @@ class Spans(NamedTuple):
     names: dict[str, str]
     dtypes: pl.Schema
     length: float = 1
+    longest: int = 1
     least: int = -1
 
 
 def chunk_table(about: str, value: object) -> Spans:
     """Chunks as a table with `doc_id`, `source`, `start`, `end` and, where it has texts, `text`."""
-    return _spans(about, value, "doc_id")
+    return checked(unchecked(about, value, "doc_id"), "doc_id")[0]
 
 
 def gold_table(about: str, value: object) -> Spans:
     """Gold spans as a table with `query_id`, `source`, `start`, `end`, and `subtopic`, `relevance`, `text` if any."""
-    return _spans(about, value, "query_id")
+    return checked(unchecked(about, value, "query_id"), "query_id")[0]
 
 
-def _spans(about: str, value: object, key: str) -> Spans:
+def unchecked(about: str, value: object, key: str) -> Spans:
+    """The table of chunks, or of gold spans, by its key, of which only names, types and lengths are known."""
     frame = to_polars(about, value, column="text")
     schema = frame.collect_schema()
     names = _names(about, schema.names(), key)
@@ -80,7 +82,9 @@ def _spans(about: str, value: object, key: str) -> Spans:
         # LangChain's splitters note where a chunk starts alone.
         make["end"] = make["start"] + make["text"].str.len_chars().cast(pl.Int64)
     rows = frame.lazy().select(**make)
-    return _checked(Spans(about, rows, names, rows.collect_schema()), key)
+    lengths = rows.select(length=LENGTH.clip(1, LONGEST)).select(pl.mean("length"), longest=pl.max("length"))
+    length, longest = lengths.collect(engine="streaming").row(0)
+    return Spans(about, rows, names, rows.collect_schema(), length or 1, longest or 1)
 
 
 def _names(about: str, columns: list[str], key: str) -> dict[str, str]:
@@ -144,8 +148,8 @@ def _dtype(about: str, role: str, name: str, frame: pl.DataFrame | pl.LazyFrame,
     return fitting(about, "doc_id" if role == "source" else role, name, dtype)
 
 
-def _checked(table: Spans, key: str) -> Spans:
-    """The table, after one pass over its rows that looks for invalid ones."""
+def checked(table: Spans, key: str, *plans: pl.LazyFrame) -> tuple[Spans, list[pl.DataFrame]]:
+    """The table, after one pass over its rows that looks for invalid ones, and other plans of its rows, collected."""
     about, names, dtypes = table.about, table.names, table.dtypes
     rules = [
         Rule(pl.col(role).is_null(), f"whose {names.get(role, role)!r} is null", _kept(about, names[role]))
@@ -168,22 +172,21 @@ def _checked(table: Spans, key: str) -> Spans:
         wrong.append(MISFIT)
     # Hashes take a third of the memory of texts.
     own = ids if dtypes[key].is_integer() else ids.hash()
-    read = table.rows.select(own.alias(key), wrong=pl.any_horizontal(wrong), length=LENGTH)
-    found = read.collect(engine="streaming")
+    read = table.rows.select(own.alias(key), wrong=pl.any_horizontal(wrong))
+    found, *collected = pl.collect_all([read, *plans], engine="streaming")
     if found["wrong"].any():
         for rule in rules:
             _raise_rows(table, rule, key)
         _raise_misfit(table, key)
-    table = table._replace(length=max(1, int(found["length"].sum())) / max(1, found.height))
     if key != "doc_id":
-        return table
+        return table, collected
     # Sorting hashes takes half the time of counting distinct ones.
     ordered = found[key].sort()
     if (ordered == ordered.shift()).any():
         _check_once(table)
     if "end" not in names:
         _check_common_text(table)
-    return table._replace(least=min(-1, *ordered.head(1))) if dtypes[key].is_integer() else table
+    return table._replace(least=min(-1, *ordered.head(1))) if dtypes[key].is_integer() else table, collected
 
 
 def _kept(about: str, column: str) -> Fix:

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import polars_ir as ir
+from polars_ir.chunks.interval_join import overlapping
 
 CHUNKS = pl.DataFrame({"doc_id": ["a", "b"], "source": "s", "start": [0, 800], "end": [1000, 1800]})
 GOLD = pl.DataFrame({"query_id": ["q"], "source": ["s"], "start": [900], "end": [1100]})
@@ -134,6 +135,23 @@ def test_both_kinds_equal_the_quadratic_join(seed):
     for query, *values in found.rows():
         own = [each for each in gold if each[0] == query]
         assert values == pytest.approx([brute(cut, own, k, run[query]) for k in (1, 4, 8)])
+
+
+@pytest.mark.parametrize("length", [1, 4, 50, 900])
+def test_pairs_are_those_of_the_quadratic_join_however_long_spans_are_beside_a_bin(length):
+    rng = random.Random(length)
+    rows = [(rng.choice("st"), start := rng.randrange(500), start + rng.choice([1, 2, 12, 400])) for _ in range(120)]
+    tables = [
+        pl.LazyFrame(half, ["source", "start", "end"], orient="row").with_row_index(name)
+        for name, half in (("one", rows[:70]), ("other", rows[70:]))
+    ]
+    found = overlapping(*tables, length, 400).select("one", "other", "start", "end").collect()
+    assert sorted(found.rows()) == [
+        (i, j, max(a, c), min(b, d))
+        for i, (s, a, b) in enumerate(rows[:70])
+        for j, (t, c, d) in enumerate(rows[70:])
+        if s == t and max(a, c) < min(b, d)
+    ]
 
 
 def test_a_frame_comes_back_in_its_kind_whatever_the_order_of_rows():
