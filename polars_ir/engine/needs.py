@@ -19,6 +19,7 @@ from polars_ir.errors import (
     MeasureError,
     OptionError,
     Setting,
+    closest,
     nearest,
     option,
     quoted,
@@ -28,7 +29,7 @@ from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.roles import could_be, find
 from polars_ir.frames.table import MADE
 from polars_ir.language.budget import WITHIN
-from polars_ir.language.catalog import CATALOG
+from polars_ir.language.catalog import CATALOG, info_of
 from polars_ir.language.cover import GREEDY
 from polars_ir.language.kinds import DOCUMENTS, GROUP, OF_POOL, PROBABILITY, TELLING, Kind, kind_of
 from polars_ir.language.lists import LIKENESS, OF_HISTORY, PLACE
@@ -256,7 +257,7 @@ def check_columns(
             check_weights(name, weights, pair.judgments)
     if of_relation is None and needs.columns.issubset(RELATION):
         return
-    _check_costs(pair.run, needs.costs)
+    _check_costs(pair.run, needs.costs, measures)
     relation = [*pair.keys, *of_relation] if of_relation is not None else None
     for measure in measures:
         for column in measure.expression.meta.root_names():
@@ -264,7 +265,7 @@ def check_columns(
                 _check_column(pair, measure.name, column, relation)
 
 
-def _check_costs(run: CanonicalFrame, costs: Sequence[str]) -> None:
+def _check_costs(run: CanonicalFrame, costs: Sequence[str], measures: Sequence[ResolvedMeasure]) -> None:
     """Raise an error where a run lacks the costs of a budget, or they are no numbers."""
     for cost in costs:
         if cost not in run.dtypes or cost in run.names or cost in run.names.values():
@@ -273,12 +274,24 @@ def _check_costs(run: CanonicalFrame, costs: Sequence[str]) -> None:
             if cost in run.names or cost in run.names.values():
                 says = f"has ids, scores or grades in its column {cost!r}, which are no costs; {has}."
                 raise ColumnError(says, about="run", fix=Fix("Name the column of the documents' costs with cost="))
-            fix = Fix("Give each retrieved document its cost there, or name the column with cost=")
             says = f"has no column {cost!r} with the costs of documents; {has}."
-            raise ColumnError(says, about="run", near=nearest(cost, others), fix=fix)
+            raise ColumnError(says, about="run", fix=_naming_costs(cost, others, measures))
         if not run.dtypes[cost].is_numeric():
             cure = "Give each retrieved document its cost." if run.dtypes[cost] == pl.Null else "Cast it."
             raise DtypeError.of_column("run", cost, "numbers", run.dtypes[cost], cure)
+
+
+def _naming_costs(cost: str, others: Sequence[str], measures: Sequence[ResolvedMeasure]) -> Fix:
+    """Advice to give documents costs, or to name the column that has them, by the likeliest of the others."""
+    give = "Give each retrieved document its cost there"
+    calls = [measure.call for measure in measures if measure.call and measure.call.arguments.get("cost") == cost]
+    likest = closest([cost], others)
+    if not calls or likest is None:
+        name_it = "or name the column with cost="
+        return Fix(f"{give}, {name_it}", without_code=f'{give} (in a log {{"id": "d1", "{cost}": 320}}), {name_it}')
+    name = info_of(calls[0]).column({**calls[0].arguments, "cost": likest})
+    words = f"{give}, or name the column that has it"
+    return Fix(words, Code(f"run.ir.evaluate(qrels, [{name!r}])"), without_code=f'{words}: "{name}"')
 
 
 def _check_column(pair: RunAndQrels, measure: str, column: str, relation: Sequence[str] | None) -> None:

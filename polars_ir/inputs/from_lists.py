@@ -164,10 +164,12 @@ def tables_of(
     grades: str | None,
     duplicates: str,
     keys: Sequence[str] = (),
+    beside: Mapping[str, str] = {},
     ignoring: str = LEFT_OUT,
 ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     """A run and qrels of lists; `keys` distinguish rankings of a query, as columns of systems and days do.
 
+    `beside` are columns of the run, and the lists of their values, as long as those of the retrieved documents.
     `ignoring` are the words on how to ignore scores that contradict a list.
     """
     query, retrieved, relevant = (named[role] for role in ("query", "retrieved", "relevant"))
@@ -198,14 +200,15 @@ def tables_of(
         _warn_of_no_ids(table, retrieved)
     if duplicates == "first":
         first = pl.col(retrieved).list.eval(pl.element().arg_unique())
-        beside = [values.column] if values and values.ranking else []
-        rows = rows.with_columns(pl.col(name).list.gather(first) for name in (retrieved, *beside))
+        of_scores = [values.column] if values and values.ranking else []
+        lists = (retrieved, *of_scores, *beside.values())
+        rows = rows.with_columns(pl.col(name).list.gather(first) for name in lists)
     score = pl.int_ranges(length_of(retrieved).cast(pl.Int64), 0, -1)
     if values and values.ranking:
         score = pl.col(values.column)
         score = score.list.eval(_negated(columns[values.column])) if values.distances else score
-    run = rows.select(*apart, query_id=query, doc_id=retrieved, score=score)
-    run = run.explode("doc_id", "score", keep_nulls=False)
+    run = rows.select(*apart, query_id=query, doc_id=retrieved, score=score, **beside)
+    run = run.explode("doc_id", "score", *beside, keep_nulls=False)
     return run, _judged(rows, query, relevant, grades, groups=groups, repeated=bool(apart), eager=eager)
 
 

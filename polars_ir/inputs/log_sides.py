@@ -27,13 +27,16 @@ from polars_ir.errors import (
 from polars_ir.frames.guesses import DOCUMENTS as WORDS_OF_DOCUMENTS
 from polars_ir.frames.guesses import IDS as WORDS_OF_IDS
 from polars_ir.frames.guesses import lists_meant, words
-from polars_ir.frames.roles import ROLE_OF, USER, could_be, find, is_rank
+from polars_ir.frames.roles import PARTS, ROLE_OF, USER, could_be, find, is_rank
 from polars_ir.inputs.fields import Field, depth_of, field, fields_of, first_field, innermost, of_json, paths_of
 from polars_ir.inputs.from_lists import DISTANCES, read_lists
 from polars_ir.inputs.log_formats import IDS, LISTS_OF_SCORES, OWN, SCORES_OF_DOCUMENTS, TEXTS, LogFormat
 
 #: The columns of lists of scores and of grades, which `tables_of` finds by these names.
 SCORES, GRADES = "scores", "grades"
+
+#: The names of numbers of a document that would be ids, scores or keys of a run.
+OF_ROLES = {*ROLE_OF, *map(fold, (*PARTS, *IDS, *SCORES_OF_DOCUMENTS, *DISTANCES))}
 
 #: The beginning of a text that prints objects, and the most lists around an id.
 OBJECTS, DEEPEST = r"^\s*\[\s*\{", 2
@@ -312,6 +315,23 @@ def scores_of(table: pl.DataFrame, found: Side | None, scores: str | Literal[Fal
     known = [*table.columns, *(f"{found.path}[].{each}" for each in paths_of(inner))]
     says = f"has no scores {scores!r}, neither beside {found.path!r} nor in it; it has {quoted(known)}."
     raise ColumnError(says, about="source", near=nearest(scores, [*table.columns, *inner]))
+
+
+def numbers_of(found: Side | None, taken: Sequence[str]) -> dict[str, pl.Expr]:
+    """The lists of other numbers of the retrieved documents, such as their tokens, by name.
+
+    None that would be a column of another role in a run, or of the names taken.
+    """
+    if found is None:
+        return {}
+    numbers: dict[str, pl.Expr] = {}
+    fields = fields_of(found.raw.dtype)
+    for path in paths_of(fields):
+        each, name = field(fields, path, pl.element()), path.rpartition(".")[-1]
+        free = name not in taken and fold(name) not in OF_ROLES and not is_rank(name)
+        if each and each.dtype.is_numeric() and free:
+            numbers.setdefault(name, found.raw.of(each.value).value)
+    return numbers
 
 
 def _numbers(lists: Lists) -> pl.Expr | None:

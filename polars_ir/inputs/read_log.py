@@ -42,6 +42,7 @@ from polars_ir.inputs.log_sides import (
     grades_of,
     ids_alike,
     normalised,
+    numbers_of,
     query_of,
     scores_of,
     side_of,
@@ -63,6 +64,9 @@ SPAN_KINDS = {"span_kind": OF_RETRIEVERS[KIND]} | {f"attributes.{name}": kind fo
 
 #: The columns of lists that a log lacks.
 LACKING = {"retrieved": "polars_ir: retrieved", "relevant": "polars_ir: relevant"}
+
+#: The beginning of the columns of lists of other numbers of documents.
+BESIDE = "polars_ir: of documents "
 
 #: The name of a field, as an option, and that of scores.
 NAME = or_none(Value("the name of a field", lambda given: isinstance(given, str) and bool(given)))
@@ -122,7 +126,8 @@ def read_log(
     -------
     Log
         `(run, qrels, queries, documents)`, of the kind of a frame that was given. `run` has `query_id`, `doc_id`,
-        `score` and, of calls, `step` before them (as `merge_calls` takes it): those of a trace are numbered by start.
+        `score`, other numbers of the retrieved objects, such as the `tokens` of `R(budget=4000)`, and, of calls, `step`
+        before them (as `merge_calls` takes it): those of a trace are numbered by start.
         `queries` and `documents` have the ids, `text`, and other single values of the log. None is what a log lacks.
         Ids are text where one side has text. Unanswerable questions of MuSiQue and LongMemEval are left out.
 
@@ -195,13 +200,20 @@ def _log(
     columns = dict.fromkeys(names.values(), pl.lit(None, pl.List(pl.String)))
     columns[query.path] = normalised(query.value) if query is question else query.value
     columns |= {side.path: ids for side, ids in zip(sides, ids_alike(sides, on_texts=on_texts), strict=True)}
+    # Lists of texts beside those of objects may have other lengths.
+    of_documents = {} if on_texts and format.retrieved_texts else numbers_of(found, [*keys, STEP])
+    beside = {name: f"{BESIDE}{name}" for name in of_documents}
     lists = table.select(
-        *keys, **columns, **scores_of(table, found, scores), **({} if gold is None else grades_of(table, gold))
+        *keys,
+        **columns,
+        **scores_of(table, found, scores),
+        **({} if gold is None else grades_of(table, gold)),
+        **{beside[name]: numbers for name, numbers in of_documents.items()},
     )
     if found and found.raw.depth > 1:
         nested = [found.path, *(name for name in (SCORES,) if name in lists.columns)]
-        lists, keys = _calls(lists, nested, [query.path, *keys]), list(dict.fromkeys([*keys, STEP]))
-    run, qrels = _tables(lists, names, scores=scores, duplicates=duplicates, keys=keys)
+        lists, keys = _calls(lists, nested, [query.path, *keys], [*beside.values()]), list(dict.fromkeys([*keys, STEP]))
+    run, qrels = _tables(lists, names, scores=scores, duplicates=duplicates, keys=keys, beside=beside)
     excluded = field(table.schema, format.excluded)
     if found and excluded and depth_of(excluded.dtype) == 1:
         left_out = table.select(query_id=columns[query.path], doc_id=excluded.value).explode("doc_id")
@@ -351,7 +363,7 @@ def _is_of_systems(name: str, dtype: pl.DataType) -> bool:
     )
 
 
-def _calls(lists: pl.DataFrame, nested: Sequence[str], keys: Sequence[str]) -> pl.DataFrame:
+def _calls(lists: pl.DataFrame, nested: Sequence[str], keys: Sequence[str], beside: Sequence[str]) -> pl.DataFrame:
     """A row for each of the lists in lists, numbered from 1 in the order of steps; one for a query without any."""
     lengths = [pl.col(name).list.len().fill_null(0).clip(1) for name in nested]
     differ = lists.filter(lengths[0] != lengths[-1])
@@ -360,13 +372,19 @@ def _calls(lists: pl.DataFrame, nested: Sequence[str], keys: Sequence[str]) -> p
         shown = differ.select(keys[0], *nested).head(SHOWN)
         raise DataError.rows("source", f"whose {names} differ in length", "Give each call a list", differ.height, shown)
     calls = lists.sort(STEP, maintain_order=True) if STEP in keys else lists
-    calls = calls.explode(*nested, empty_as_null=True)
+    calls = calls.explode(*nested, *beside, empty_as_null=True)
     of_a_query = [name for name in keys if name != STEP]
     return calls.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over(of_a_query).alias(STEP))
 
 
 def _tables(
-    lists: pl.DataFrame, names: dict[str, str], *, scores: str | Literal[False] | None, duplicates: str, keys: list[str]
+    lists: pl.DataFrame,
+    names: dict[str, str],
+    *,
+    scores: str | Literal[False] | None,
+    duplicates: str,
+    keys: list[str],
+    beside: Mapping[str, str],
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The run and the qrels of lists."""
     is_distance = isinstance(scores, str) and fold(scores) in DISTANCES
@@ -378,6 +396,7 @@ def _tables(
             grades=None,
             duplicates=duplicates,
             keys=keys,
+            beside=beside,
             ignoring="give scores=False",
         )
         return run.collect(), qrels.collect()

@@ -54,6 +54,18 @@ def test_a_log_alone_has_rankings_and_judgments(new, capsys):
     )
 
 
+def test_a_budget_is_of_the_numbers_in_the_documents_of_a_log(write, capsys):
+    found = [{"id": id, "n_tokens": tokens} for id, tokens in (("x", 300), ("a", 600), ("b", 200))]
+    log = write([{"qid": "q", "retrieved": found, "relevant": ["a", "b"]}], "log.jsonl")
+    assert main(["evaluate", log, "-m", "R(budget=1000)"]) == 2
+    pasted = capsys.readouterr().err.rpartition(': "')[2].partition('"')[0]
+    assert main(["evaluate", log, "-m", pasted]) == 0
+    assert capsys.readouterr().out == "run\tR(budget=1000,cost='n_tokens')\nlog\t0.5\n"
+    bare = write([{"qid": "q", "retrieved": ["x"], "relevant": ["a"]}], "bare.jsonl")
+    assert main(["evaluate", bare, "-m", "R(budget=1000)"]) == 2
+    assert '(in a log {"id": "d1", "tokens": 320})' in capsys.readouterr().err
+
+
 def test_a_log_may_come_from_standard_input(new, capsys, monkeypatch):
     for words in ([], ["--relevant", "relevant"]):
         with open(new, encoding="utf-8") as file:  # noqa: PTH123  # as a shell opens it

@@ -364,6 +364,11 @@ CASES = {
     "a budget without costs": Case(
         lambda run, qrels: ir.evaluate(run, qrels, "P(budget=10)"), {"run": POLARS(ranked()), "qrels": QRELS}, None
     ),
+    "a budget whose costs have another name": Case(
+        lambda run, qrels: ir.evaluate(run, qrels, "P(budget=10)")[:, -1].item(),
+        {"run": POLARS(ranked(n_tokens=[5, 5, 5], page=[1, 2, 3])), "qrels": QRELS},
+        0.5,
+    ),
     "a column of both tables": Case(
         lambda run, qrels: ir.evaluate(run, qrels, pl.col("n").sum().alias("mine")).height,
         {

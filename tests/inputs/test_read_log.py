@@ -174,6 +174,17 @@ def test_a_csv_may_print_objects_as_json(tmp_path, objects):
     assert log.run["doc_id"].to_list() == ["b", "a"][: 2 - (objects == "[]")]
 
 
+def test_numbers_of_retrieved_objects_are_columns_of_the_run_unless_they_play_another_role():
+    beside = {"score": 0.5, "rank": 1, "year": 2020, "step": 7, "title": "t", "metadata": {"tokens": 3, "id": 4}}
+    found = [{"id": id, **beside, "price": price} for id, price in (("a", 1), ("b", 2.5), ("a", None))]
+    record = {"qid": "q", "retrieved": found, "relevant": ["a"]}
+    log = ir.read_log([record], duplicates="first")
+    assert log.run.drop("query_id").rows() == [("a", 2, 3, 1.0), ("b", 1, 3, 2.5)]
+    assert log.run.columns[3:] == ["tokens", "price"]
+    calls = ir.read_log([{**record, "retrieved": [found[:1], [], found[1:]]}])
+    assert calls.run.select("step", "doc_id", "price").rows() == [(1, "a", 1.0), (3, "b", 2.5), (3, "a", None)]
+
+
 def test_fields_are_named_by_their_paths_and_ids_may_be_in_metadata(write):
     record = {"in": {"q": "1"}, "out": {"docs": [{"page_content": "t", "metadata": {"key": "d"}}]}, "gold": ["d"]}
     log = ir.read_log(write([record]), query="in.q", retrieved="out.docs", ids="metadata.key")
