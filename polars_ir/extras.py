@@ -1,13 +1,16 @@
 """Optional dependencies, and the extra to install when one is missing.
 
 Conventions: a module that needs an optional dependency imports it at its top, and is itself imported inside the
-functions that use it. So the package can be imported with Polars alone. A function under `public` says which extra it
-lacks where such an import fails; what has to say so earlier asks for it (`require`).
+functions that use it, or by a package that is `lazy`, as `statistics` is. So the package can be imported with Polars
+alone. A function under `public` says which extra it lacks where such an import fails; what has to say so earlier asks
+for it (`require`).
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from polars_ir.errors import ExtraError
 
@@ -38,3 +41,24 @@ def extra_of(module: str | None) -> str | None:
     """The extra that has a package, by the name of a module in it; None for one of no extra."""
     package = str(module).partition(".")[0]
     return next((extra for extra, packages in EXTRAS.items() if package in packages), None)
+
+
+class Deferred:
+    """A package that is imported when an attribute of it is first read."""
+
+    def __init__(self, package: str) -> None:
+        self._package = package
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(import_module(self._package), name)
+        setattr(self, name, value)
+        return value
+
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    #: NumPy, for modules that are imported without it.
+    np = Deferred("numpy")
+
+__all__ = ["Deferred", "extra_of", "lacks", "np", "require"]

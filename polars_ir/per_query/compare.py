@@ -7,11 +7,13 @@ which both have a value; figures undefined for them are null, and the row's note
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
+from polars_ir import statistics as stats
 from polars_ir.errors import OptionError, option
+from polars_ir.extras import np
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, positive, public
@@ -24,9 +26,6 @@ from polars_ir.per_query.shared.queries import Pairs, check_names
 from polars_ir.per_query.shared.sums import Source
 from polars_ir.per_query.shared.tests import FEW, FEW_OF_FLIPS, OF_FEW, OF_FEW_FLIPS, OF_MEDIANS, SKEWED, TESTS
 from polars_ir.per_query.shared.verdicts import check_correction, tested, with_test
-
-if TYPE_CHECKING:
-    from polars_ir.statistics.randomisation import Draws
 
 #: Columns of the result after the slices, the deciding ones first. A terminal shows the first four and the last four.
 SCHEMA = {
@@ -120,9 +119,6 @@ def compared_systems(
     source: Source | None = None,
 ) -> pl.DataFrame:
     """Result of `compare`; a `source` has the sums of a frame whose rows a plan stands for."""
-    from polars_ir.statistics.randomisation import Draws
-    from polars_ir.statistics.significance import resamples_for
-
     test, correction, resamples = TESTS[options["test"]], options["correction"], options["resamples"]
     check_correction(correction)
     columns = SCHEMA
@@ -149,7 +145,9 @@ def compared_systems(
     slices = list(scores.paired(pairs, missing=missing, tolerance=tolerance, complete=complete, tails=tails))
     groups = len(slices) * (len(scores.measures) if options["family"] == "all" else 1)
     family = groups if test.complete else groups * len(pairs)
-    draws = Draws(resamples or resamples_for(1 if test is TESTS["max-t"] else family, alpha), options["seed"])
+    draws = stats.Draws(
+        resamples or stats.resamples_for(1 if test is TESTS["max-t"] else family, alpha), options["seed"]
+    )
     how = Procedure(test, options["interval"] or test.interval, alpha, family, tolerance, margins, draws)
     rows = [row for of in slices for row in _rows(of, how)]
     if test is TESTS["max-t"]:
@@ -176,17 +174,13 @@ def compared_systems(
     return found.with_columns(note=pl.when(note != "").then(note))
 
 
-def _together(slices: Sequence[Pairs], n_pairs: int, family: str, draws: Draws) -> list[float]:
+def _together(slices: Sequence[Pairs], n_pairs: int, family: str, draws: stats.Draws) -> list[float]:
     """P of the largest |t| in each family, slice by slice, in the order of the rows."""
-    import numpy as np
-
-    from polars_ir.statistics.randomisation import largest_flipped
-
     of_slices = [of.differences for of in slices if of.differences is not None]
     n_columns = of_slices[0].shape[1]
     step, found = n_columns if family == "all" else n_pairs, []
     for start in range(0, n_columns, step):
-        p = largest_flipped([columns[:, start : start + step] for columns in of_slices], draws)
+        p = stats.largest_flipped([columns[:, start : start + step] for columns in of_slices], draws)
         found.append(p.reshape(len(slices), step))
     p_of_rows: list[float] = np.hstack(found).ravel().tolist()
     return p_of_rows

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
+from polars_ir import statistics as stats
 from polars_ir.errors import (
     Code,
     ColumnError,
@@ -26,6 +27,7 @@ from polars_ir.errors import (
     option,
     warn,
 )
+from polars_ir.extras import np
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import public
@@ -50,12 +52,10 @@ from polars_ir.per_query.shared.sums import MEANS_OF_CLUSTERS, Source, slice_mom
 from polars_ir.per_query.shared.verdicts import check_correction, tested
 
 if TYPE_CHECKING:
-    from polars_ir.statistics.samples import Sample
-
     Ends = dict[tuple[Any, ...], tuple[float | None, float | None]]
 
     #: Samples of buckets, by system and measure.
-    OfBuckets = dict[tuple[str | None, str], Mapping[Any, Sample]]
+    OfBuckets = dict[tuple[str | None, str], Mapping[Any, stats.Sample]]
 
 #: Note on a comparison of queries.
 BY_QUERIES = (
@@ -175,8 +175,6 @@ def course_of(
     source: Source | None = None,
 ) -> pl.DataFrame:
     """Result of `drift`; a `source` has the sums of a frame whose rows a plan stands for."""
-    from polars_ir.statistics.samples import Values
-
     check_correction(options["correction"])
     if isinstance(per_query, pl.LazyFrame):
         if cluster is not None:
@@ -204,7 +202,7 @@ def course_of(
         _check_shared(dtype, counts.height, int(counts["queries"].sum()) // len(samples), attribute, least)
     buckets, first = _buckets(counts.sort("value"), attribute, reference)
     values: OfBuckets = {
-        (system, measure): {bucket: Values(of_bucket) for bucket, of_bucket in of_buckets.items()}
+        (system, measure): {bucket: stats.Values(of_bucket) for bucket, of_bucket in of_buckets.items()}
         for system, frame in samples
         for measure, of_buckets in zip(queries.measures, values_by(frame, column, *queries.measures), strict=True)
     }
@@ -369,19 +367,17 @@ def _places_of(reference: Any, buckets: pl.Series, n_queries: pl.Series) -> list
 
 
 def _course(
-    samples: Mapping[Any, Sample], buckets: pl.Series, its: Range | None, reference: list[int] | None, least: int
+    samples: Mapping[Any, stats.Sample], buckets: pl.Series, its: Range | None, reference: list[int] | None, least: int
 ) -> Iterator[dict[str, Any]]:
     """The buckets of a system, compared with the reference or with a given `group`."""
-    from polars_ir.statistics.samples import Moments, together
-
-    of_each: list[Sample] = [samples.get(bucket, Moments.of(())) for bucket in buckets]
+    of_each: list[stats.Sample] = [samples.get(bucket, stats.Moments.of(())) for bucket in buckets]
     there = [sample for sample in of_each if sample.n]
     ends = [(sample.lowest, sample.highest) for sample in there if sample.values is not None]
     # Moments have a shift already.
     shift = shift_of(min(ends)[0], max(high for _, high in ends)) if its is None and ends else 0.0
 
-    def moments(places: Sequence[int]) -> Moments:
-        return together([of_each[place] for place in places if of_each[place].n], shift)
+    def moments(places: Sequence[int]) -> stats.Moments:
+        return stats.together([of_each[place] for place in places if of_each[place].n], shift)
 
     for place, of_bucket in enumerate(of_each):
         places = range(place) if reference is None else [] if place in reference else reference
@@ -403,8 +399,6 @@ def _paired_course(
     frame: pl.DataFrame, measure: str, column: str, buckets: pl.Series, reference: list[int] | None, least: int
 ) -> Iterator[dict[str, Any]]:
     """The buckets of a system, each compared with the values of the same queries in the reference."""
-    import numpy as np
-
     defined = frame.drop_nulls(measure)
     places_of = pl.col(column).replace_strict(buckets, range(len(buckets)), return_dtype=pl.Int64)
     at = defined.select(pl.col("query_id").rank("dense").cast(pl.Int64) - 1, places_of).to_numpy().T
@@ -435,14 +429,12 @@ def _intervals(samples: OfBuckets, columns: Collection[str], alpha: float) -> En
 
     Only arithmetic means have them.
     """
-    from polars_ir.statistics.samples import Moments
-
     found: Ends = {}
     for measure in dict.fromkeys(measure for _, measure in samples):
         if (averaging := Averaging.of(measure, columns)).kind != "arithmetic":
             continue
         of_buckets = {
-            (system, measure, bucket): sample if isinstance(sample, Moments) else Moments.in_order(sample)
+            (system, measure, bucket): sample if isinstance(sample, stats.Moments) else stats.Moments.in_order(sample)
             for (system, its), of_system in samples.items()
             for bucket, sample in of_system.items()
             if its == measure and sample.n

@@ -7,6 +7,8 @@ from typing import Any, Unpack
 
 import polars as pl
 
+from polars_ir import statistics as stats
+from polars_ir.extras import np
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import public
@@ -82,22 +84,16 @@ def favour(
 
 def _rows(of: Judged, alpha: float) -> Iterator[dict[str, Any]]:
     """The rows of a judge and measure."""
-    import numpy as np
-
-    from polars_ir.statistics import significance
-    from polars_ir.statistics.intervals import estimates
-    from polars_ir.statistics.samples import Values
-
     n_queries, n_systems = of.truth.shape
     above = of.values - of.truth
     others = (above.sum(axis=1, keepdims=True) - above) / (n_systems - 1)
     scale = float(np.abs(np.hstack([of.truth, of.values])).max(initial=0))
     # Rounded, so that a favour made by floats alone is none.
-    favours = significance.rounded(above - others, scale)
-    samples = significance.samples_of(favours)
-    outcomes = significance.t_test(samples)
-    corrected = significance.corrected([outcome.p for outcome in outcomes], "holm", alpha=alpha)
-    found = estimates([Values(sample) for sample in samples], "t", 1 - alpha)
+    favours = stats.rounded(above - others, scale)
+    samples = stats.samples_of(favours)
+    outcomes = stats.t_test(samples)
+    corrected = stats.corrected([outcome.p for outcome in outcomes], "holm", alpha=alpha)
+    found = stats.intervals.estimates([stats.Values(sample) for sample in samples], "t", 1 - alpha)
     for place, (system, outcome, p, estimate) in enumerate(zip(of.systems, outcomes, corrected, found, strict=True)):
         notes = [*of.notes]
         if n_queries < 2:

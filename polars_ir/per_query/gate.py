@@ -14,6 +14,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
+from polars_ir import statistics as stats
 from polars_ir.errors import (
     Code,
     ColumnError,
@@ -406,14 +407,12 @@ def _floors(floors: Mapping[str, float], measures: Sequence[str]) -> dict[str, f
 
 def level_of(options: Mapping[str, Any]) -> float:
     """The probability of each bound to be beyond the true mean: alpha, or what a look spends of it."""
-    from polars_ir.statistics.planning import level_of_look
-
     alpha: float = options["alpha"]
     if options["looks"] is None:
         return alpha
     if options["interval"] == "anytime":
         raise OptionError("are not planned with interval='anytime', which holds at any; leave one out.", about="looks")
-    return level_of_look(*options["looks"], alpha=alpha)
+    return stats.planning.level_of_look(*options["looks"], alpha=alpha)
 
 
 def _check_common(scores: Scores, keys: Sequence[str]) -> None:

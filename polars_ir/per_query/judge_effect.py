@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
+from polars_ir import statistics as stats
+from polars_ir.extras import np
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.columns import is_cost
@@ -14,9 +16,6 @@ from polars_ir.language.options import public
 from polars_ir.per_query.shared.judges import Judged, judged_by_each
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import Judging
-
-if TYPE_CHECKING:
-    from polars_ir.statistics.randomisation import Floats
 
 COUNTS = (
     "n_pairs", "n_flipped", "active_agreements", "active_disagreements", "missed", "invented", "passive", "n_queries"
@@ -87,25 +86,21 @@ def judge_effect(
 
 def _row(of: Judged, alpha: float) -> dict[str, Any]:
     """The row of a judge and measure."""
-    import numpy as np
-
-    from polars_ir.statistics import rank_order, significance
-
     sign = -1 if is_cost(of.measure) else 1
     sides, notes = [sign * of.truth, sign * of.values], list(of.notes)
     pairs = list(combinations(range(len(of.systems)), 2))
     row: dict[str, Any] = {"judge": of.judge, "measure": of.measure, "n_pairs": len(pairs), "n_queries": len(of.truth)}
     if not len(of.truth):
         return {**row, "note": "; ".join([*notes, "no query has values of all systems by both"])}
-    levels = [rank_order.levels(side.mean(axis=0)) for side in sides]
+    levels = [stats.rank_order.levels(side.mean(axis=0)) for side in sides]
     first, second = np.array(pairs).T
     orders = [np.sign(level[first] - level[second]) for level in levels]
     if all((level != level[0]).any() for level in levels):
-        row |= {"tau": rank_order.kendall(*levels)[0], "tau_ap": rank_order.tau_ap(*levels)[0]}
+        row |= {"tau": stats.rank_order.kendall(*levels)[0], "tau_ap": stats.rank_order.tau_ap(*levels)[0]}
     else:
         notes.append("all systems are tied by a judge: no tau")
-    differences = [significance.differences([side], pairs) for side in sides]
-    by_query = rank_order.kendall_of_signs(*map(np.sign, differences))
+    differences = [stats.differences([side], pairs) for side in sides]
+    by_query = stats.rank_order.kendall_of_signs(*map(np.sign, differences))
     known = by_query[~np.isnan(by_query)]
     if len(known):
         row["tau_by_query"] = float(known.mean())
@@ -126,9 +121,7 @@ def _row(of: Judged, alpha: float) -> dict[str, Any]:
     return {**row, **{name: int(cell.sum()) for name, cell in cells.items()}, "note": "; ".join(notes) or None}
 
 
-def _p_values(differences: Floats, alpha: float) -> list[float | None]:
+def _p_values(differences: stats.Floats, alpha: float) -> list[float | None]:
     """P-values of the pairs of systems by Student's t, after Holm's correction; None for the same difference always."""
-    from polars_ir.statistics import significance
-
-    outcomes = significance.t_test(significance.samples_of(differences))
-    return significance.corrected([outcome.p for outcome in outcomes], "holm", alpha=alpha)
+    outcomes = stats.t_test(stats.samples_of(differences))
+    return stats.corrected([outcome.p for outcome in outcomes], "holm", alpha=alpha)

@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
+from polars_ir import statistics as stats
 from polars_ir.errors import DataError, OptionError, option
+from polars_ir.extras import np
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import EagerFrameT, Table
 from polars_ir.language.options import chance, check, one_of, or_none, public, whole
@@ -23,10 +25,6 @@ from polars_ir.per_query.shared.options import BOUNDED, INTERVALS, MISSING, MOST
 from polars_ir.per_query.shared.paired import Scores, scores_of
 from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS
 from polars_ir.per_query.shared.verdicts import check_correction
-
-if TYPE_CHECKING:
-    from polars_ir.statistics.randomisation import Floats
-    from polars_ir.statistics.significance import Outcome
 
 #: Methods of making systems equal.
 EQUAL = one_of("moved", "exchanged")
@@ -134,10 +132,6 @@ def level(
     >>> found.select("test", "n_queries", pl.col("level", "coverage", "power").round(2)).rows()
     [('t', 25, 0.04, 0.96, 0.25), ('max-t', 25, 0.05, 0.96, 0.29)]
     """
-    from polars_ir.statistics import significance
-    from polars_ir.statistics.bounds import NO_RANGE
-    from polars_ir.statistics.randomisation import Draws
-
     check_correction(correction)
     tests = [TESTS[check("test", name, TEST)] for name in _listed("test", test)]
     alpha, equal = check("alpha", alpha, chance()), check("equal", equal, EQUAL)
@@ -156,19 +150,19 @@ def level(
         values, notes = _complete(scores, name)
         its = range_of(name)
         family = 1 if each.complete else len(pairs)
-        draws = Draws(
-            resamples or significance.resamples_for(1 if each.of_all else len(pairs), alpha, least=LEAST), seed
+        draws = stats.Draws(
+            resamples or stats.resamples_for(1 if each.of_all else len(pairs), alpha, least=LEAST), seed
         )
         how = Procedure(each, interval or each.interval, alpha, family, 0.0, {}, draws)
         setting = Setting(how, None if each.of_all else correction, pairs, math.inf if its is None else its.width)
         found = _simulated(setting, values, number or len(values), equal, simulations)
         if untested := found.pop("untested"):
-            notes.append(f"left out, without a p: {untested:.2%} of comparisons, in which {NO_RANGE}")
+            notes.append(f"left out, without a p: {untested:.2%} of comparisons, in which {stats.NO_RANGE}")
         if setting.has_too_few_resamples:
             notes.append(f"no p by itself can be significant with {draws.resamples:,} resamples: raise them")
         if how.interval in OF_MEDIANS:
             notes.append("no coverage: the interval is of a median")
-        if equal == "moved" and (ties := float((significance.differences([values], pairs) == 0).mean())) > TIES:
+        if equal == "moved" and (ties := float((stats.differences([values], pairs) == 0).mean())) > TIES:
             notes.append(f"{ties:.0%} {OF_TIES}: {option('equal', 'exchanged')} keeps them")
         named = {"measure": name, "test": each.name, "correction": setting.correction, "interval": how.interval}
         rows.append({**named, **found, "n_comparisons": len(pairs), "note": "; ".join(notes) or None})
@@ -183,10 +177,8 @@ def _listed(name: str, given: Any) -> list[Any]:
     return values
 
 
-def _complete(scores: Scores, measure: str) -> tuple[Floats, list[str]]:
+def _complete(scores: Scores, measure: str) -> tuple[stats.Floats, list[str]]:
     """Values of the queries that all systems have one for, and the notes on them."""
-    import numpy as np
-
     values = scores.values[measure]
     complete = values[~np.isnan(values).any(axis=1)]
     if len(complete) < 2:
@@ -204,26 +196,21 @@ class Setting(NamedTuple):
     pairs: Sequence[tuple[int, int]]
     width: float
 
-    def tested(self, samples: Floats, seed: int) -> Outcomes:
+    def tested(self, samples: stats.Floats, seed: int) -> Outcomes:
         """Outcomes of the test for samples: arrays of simulations by queries by systems."""
-        import numpy as np
-
-        from polars_ir.statistics import significance
-        from polars_ir.statistics.randomisation import largest_flipped
-
         how, shape = self.how._replace(draws=self.how.draws._replace(seed=seed)), (len(samples), len(self.pairs))
-        differences = significance.differences(list(samples), self.pairs)
+        differences = stats.differences(list(samples), self.pairs)
         widths = [self.width] * differences.shape[1]
-        paired = significance.Paired(list(samples), differences, how.alpha, 0.0, how.draws, widths, how.family)
-        outcomes = significance.PAIRED[how.test.name](paired)
+        paired = stats.Paired(list(samples), differences, how.alpha, 0.0, how.draws, widths, how.family)
+        outcomes = stats.PAIRED[how.test.name](paired)
         p = np.array([math.nan if outcome.p is None else outcome.p for outcome in outcomes]).reshape(shape)
         if how.test is TESTS["max-t"]:
             parts = np.hsplit(differences, len(samples))
             draws = [how.draws._replace(seed=seed + i) for i in range(len(parts))]
-            p = np.maximum(p, [largest_flipped([part], its) for part, its in zip(parts, draws, strict=True)])
+            p = np.maximum(p, [stats.largest_flipped([part], its) for part, its in zip(parts, draws, strict=True)])
         elif self.correction is not None:
             p = np.array([self._corrected(of_simulation) for of_simulation in p.tolist()])
-        means = np.array([sample.mean() for sample in significance.samples_of(differences)]).reshape(shape)
+        means = np.array([sample.mean() for sample in stats.samples_of(differences)]).reshape(shape)
         untested = np.isnan(p) & (np.ptp(differences, axis=0).reshape(shape) > 0)
         significant = np.where(untested, math.nan, p <= how.alpha)
         return Outcomes(how, differences, widths, outcomes, significant, means)
@@ -237,10 +224,8 @@ class Setting(NamedTuple):
         return self._corrected([lowest, *[1.0] * (len(self.pairs) - 1)])[0] > self.how.alpha
 
     def _corrected(self, p: Sequence[float]) -> list[float]:
-        from polars_ir.statistics.significance import corrected
-
         defined = [None if math.isnan(value) else value for value in p]
-        found = corrected(defined, self.correction, alpha=self.how.alpha)
+        found = stats.corrected(defined, self.correction, alpha=self.how.alpha)
         return [math.nan if value is None else value for value in found]
 
 
@@ -248,33 +233,27 @@ class Outcomes(NamedTuple):
     """Outcomes of simulations: 1 for each significant comparison, NaN without a p; the mean difference."""
 
     how: Procedure
-    differences: Floats
+    differences: stats.Floats
     widths: list[float]
-    outcomes: list[Outcome]
-    significant: Floats
-    means: Floats
+    outcomes: list[stats.Outcome]
+    significant: stats.Floats
+    means: stats.Floats
 
-    def held(self, truth: Floats) -> Iterator[Floats]:
+    def held(self, truth: stats.Floats) -> Iterator[stats.Floats]:
         """For intervals alone and together, 1 for those that hold the true difference, NaN for undefined ones."""
-        import numpy as np
-
-        from polars_ir.statistics.randomisation import unit
-        from polars_ir.statistics.samples import Values
-        from polars_ir.statistics.significance import automatic, samples_of
-
         if self.how.interval in OF_MEDIANS:
             yield from [np.full_like(self.means, math.nan)] * 2
             return
-        samples, truths = samples_of(self.differences), np.tile(truth, len(self.means)).tolist()
+        samples, truths = stats.samples_of(self.differences), np.tile(truth, len(self.means)).tolist()
         if self.how.interval == "auto":
             # Finding the ends takes thirty integrals; checking that they hold a mean takes two.
-            outcomes = map(automatic, samples, self.widths, truths)
+            outcomes = map(stats.automatic, samples, self.widths, truths)
             p = np.array([outcome.p for outcome in outcomes], np.float64).reshape(self.means.shape)
             for alpha in (self.how.alpha, self.how.alpha / self.how.family):
                 yield np.where(np.isnan(p), math.nan, p >= alpha * (1 - ROUNDED_TO))
             return
-        of_values = [Values(d, support=(-width, width)) for d, width in zip(samples, self.widths, strict=True)]
-        rounding = ROUNDED_TO * float(unit(truth)[0])
+        of_values = [stats.Values(d, support=(-width, width)) for d, width in zip(samples, self.widths, strict=True)]
+        rounding = ROUNDED_TO * float(stats.unit(truth)[0])
         for found in intervals(of_values, self.how, self.outcomes):
             holds = [
                 math.nan if ends is None else float(ends[0] <= true + rounding and true <= ends[1] + rounding)
@@ -283,16 +262,12 @@ class Outcomes(NamedTuple):
             yield np.array(holds).reshape(self.means.shape)
 
 
-def _simulated(setting: Setting, values: Floats, n: int, equal: str, simulations: int) -> dict[str, Any]:
+def _simulated(setting: Setting, values: stats.Floats, n: int, equal: str, simulations: int) -> dict[str, Any]:
     """Shares of simulations, with their errors."""
-    import numpy as np
-
-    from polars_ir.statistics.randomisation import CELLS, unit
-
     generator, mean = np.random.default_rng(setting.how.draws.seed), values.mean(axis=0)
     truth = np.array([mean[system] - mean[against] for system, against in setting.pairs])
-    step = max(1, min(AT_ONCE, CELLS // (n * len(setting.pairs))))
-    shares: dict[str, list[Floats]] = {"level": [], "power": [], "coverage": [], "simultaneous_coverage": []}
+    step = max(1, min(AT_ONCE, stats.CELLS // (n * len(setting.pairs))))
+    shares: dict[str, list[stats.Floats]] = {"level": [], "power": [], "coverage": [], "simultaneous_coverage": []}
     untested: list[float] = []
     for start in range(0, simulations, step):
         drawn = generator.integers(len(values), size=(min(step, simulations - start), n))
@@ -302,7 +277,7 @@ def _simulated(setting: Setting, values: Floats, n: int, equal: str, simulations
         shares["level"].append(np.where(np.isnan(of_equal).all(axis=1), math.nan, (of_equal == 1).any(axis=1)))
         found = setting.tested(samples, start)
         right = found.significant * (np.sign(found.means) == np.sign(truth))
-        shares["power"].append(right[:, np.abs(truth) > ROUNDED_TO * unit(truth)])
+        shares["power"].append(right[:, np.abs(truth) > ROUNDED_TO * stats.unit(truth)])
         untested.append(np.isnan([of_equal, found.significant]).mean() * len(samples))
         alone, together = found.held(truth)
         none = np.isnan(together).all(axis=1)
@@ -314,10 +289,8 @@ def _simulated(setting: Setting, values: Floats, n: int, equal: str, simulations
     return result
 
 
-def _share(name: str, simulations: Floats) -> dict[str, float | None]:
+def _share(name: str, simulations: stats.Floats) -> dict[str, float | None]:
     """Mean over simulations, each a mean of its defined values, with its standard error."""
-    import numpy as np
-
     columns = simulations.reshape(len(simulations), -1)
     defined = ~np.isnan(columns)
     n = defined.sum(axis=1)

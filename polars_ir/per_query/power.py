@@ -7,11 +7,13 @@ observed one, since the spread of few queries is often too low. Undefined figure
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
+from polars_ir import statistics as stats
 from polars_ir.errors import OptionError
+from polars_ir.extras import np
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table import per_query_table
 from polars_ir.frames.table_types import FrameT, Table
@@ -21,9 +23,6 @@ from polars_ir.per_query.shared.measures import Measures, is_percentage, measure
 from polars_ir.per_query.shared.options import MISSING
 from polars_ir.per_query.shared.paired import PairedSystems, Scores, paired_systems, scores_of
 from polars_ir.per_query.shared.queries import Pair
-
-if TYPE_CHECKING:
-    from polars_ir.statistics.samples import Sample
 
 #: Largest planned number of queries.
 MOST_QUERIES = 1_000_000_000
@@ -197,12 +196,10 @@ def _pairs(systems: PairedSystems, planning: Planning) -> Sequence[Pair]:
     return of_all.pairs
 
 
-def _spread(pair: Pair) -> tuple[Sample, dict[str, Any]]:
+def _spread(pair: Pair) -> tuple[stats.Sample, dict[str, Any]]:
     """The differences, scaled to the planned spread, and the names and spreads of a pair."""
-    from polars_ir.statistics.planning import widened
-
     d = pair.sample
-    planned = d.scaled(widened(d.n))
+    planned = d.scaled(stats.planning.widened(d.n))
     return planned, {
         "run": pair.run,
         "baseline": pair.baseline,
@@ -238,8 +235,6 @@ def _for_a_gate(max_drop: object, per_query: Any, others: Mapping[str, object], 
 
 def _readings(max_drop: str, per_query: Any, measures: Measures, planning: Planning) -> OptionError:
     """The error for a drop that is a percentage, of the first measure and pair."""
-    import numpy as np
-
     systems = _scores(per_query, measures, planning._replace(missing="skip", cluster=None))
     against, measure = systems.pairs(planning.baseline, "ir.power")[0][1], systems.measures[0]
     values = systems.values[measure][:, against]
@@ -253,9 +248,7 @@ def _power(power: float | None, difference: float | None, n_queries: int | None,
         raise OptionError(
             f"power follows from difference and n_queries; got all three, power={power!r}. Leave one out."
         )
-    from polars_ir.statistics.planning import POWER
-
-    target = check("power", POWER if power is None else power, chance())
+    target = check("power", stats.planning.POWER if power is None else power, chance())
     if target <= alpha:
         raise OptionError(f"must be above alpha, {alpha!r}; got {target!r}.", about="power")
     return target
@@ -273,13 +266,11 @@ def _check_source(
         raise OptionError("method='pilot' needs the differences of a per_query; power was given std instead.")
 
 
-def _plan(std: float | None, pilot: Sample | None, n_queries: int | None, planning: Planning) -> dict[str, Any]:
+def _plan(std: float | None, pilot: stats.Sample | None, n_queries: int | None, planning: Planning) -> dict[str, Any]:
     """Difference, number of queries and power, with the missing ones derived.
 
     Derived from the spread or, by method `"pilot"`, from the values.
     """
-    from polars_ir.statistics import planning as plans
-
     difference = planning.difference
     if not std:
         few = "fewer than two queries with a value of both systems"
@@ -289,30 +280,28 @@ def _plan(std: float | None, pilot: Sample | None, n_queries: int | None, planni
     options: dict[str, Any] = {"alpha": planning.alpha, "power": planning.power}
     if difference is None and n_queries is not None:
         difference = (
-            std * plans.smallest_effect(n_queries, **options)
+            std * stats.planning.smallest_effect(n_queries, **options)
             if values is None
-            else plans.pilot_difference(values, n_queries, seed=planning.seed, **options)
+            else stats.planning.pilot_difference(values, n_queries, seed=planning.seed, **options)
         )
     elif difference is not None and n_queries is None:
         n_queries = (
-            plans.queries_needed(difference / std, **options)
+            stats.planning.queries_needed(difference / std, **options)
             if values is None
-            else plans.pilot_queries(values, difference, seed=planning.seed, **options)
+            else stats.planning.pilot_queries(values, difference, seed=planning.seed, **options)
         )
     if difference is None or n_queries is None:
         return {"difference": difference, "note": f"more than {MOST_QUERIES:,} queries"}
     achieved = (
-        plans.power_of(difference / std, n_queries, alpha=planning.alpha)
+        stats.planning.power_of(difference / std, n_queries, alpha=planning.alpha)
         if values is None
-        else plans.pilot_power(values, difference, n_queries, alpha=planning.alpha, seed=planning.seed)
+        else stats.planning.pilot_power(values, difference, n_queries, alpha=planning.alpha, seed=planning.seed)
     )
     return {"difference": difference, "n_queries": n_queries, "power": achieved}
 
 
 def _gate_row(pair: Pair, max_drop: float, planning: Planning) -> dict[str, Any]:
     """Probability that a gate passes a change without any drop, or the number of queries for it."""
-    from polars_ir.statistics import planning as plans
-
     planned, row = _spread(pair)
     width = ranges_of([pair.measure], planning.ranges)[pair.measure].width
     row |= {"max_drop": max_drop, "n_queries": planning.n_queries}
@@ -320,10 +309,10 @@ def _gate_row(pair: Pair, max_drop: float, planning: Planning) -> dict[str, Any]
     if planned.values is None or not planned.n:
         return {**row, "note": _joined(["no query with a value of both systems", *pair.notes])}
     gains = planned.values.clip(-width, width)
-    number = planning.n_queries or plans.gate_queries(gains, **options)
+    number = planning.n_queries or stats.planning.gate_queries(gains, **options)
     if number is None:
         return {**row, "note": _joined([f"more than {MOST_QUERIES:,} queries", *pair.notes])}
-    passed = plans.gate_power(gains, number, seed=planning.seed, **options)
+    passed = stats.planning.gate_power(gains, number, seed=planning.seed, **options)
     return {**row, "n_queries": number, "power": passed, "note": _joined(pair.notes)}
 
 

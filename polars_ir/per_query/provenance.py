@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from polars_ir import statistics as stats
 from polars_ir.errors import Code, ColumnError, DataError, FileError, Fix, Setting, quoted, warn
+from polars_ir.extras import np
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.provenance import JUDGMENTS, VERSION, differing, judged_of, read_made
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.columns import canonical_name, column_of, measure_of, measure_part
 from polars_ir.language.options import public
-
-if TYPE_CHECKING:
-    from polars_ir.statistics.randomisation import Floats
 
 
 @public()
@@ -119,7 +118,7 @@ def of_judgments(columns: Sequence[str]) -> list[str]:
     return [name for name in (QUERY_HASH, *counts) if name in columns]
 
 
-def codes_of_judgments(table: CanonicalFrame, rows: pl.LazyFrame) -> dict[str, Floats]:
+def codes_of_judgments(table: CanonicalFrame, rows: pl.LazyFrame) -> dict[str, stats.Floats]:
     """Numbers of the judgments of each row in memory, the same for the same, by hashes or counts of relevant ones."""
     names = of_judgments([name for name in table.columns if name not in table.keys])
     judged = [judged_of(pl.col(name)).alias(name) if name == QUERY_HASH else pl.col(name) for name in names]
@@ -127,10 +126,8 @@ def codes_of_judgments(table: CanonicalFrame, rows: pl.LazyFrame) -> dict[str, F
     return {name: codes[name].fill_null(float("nan")).to_numpy() for name in names}
 
 
-def note_of_other_judgments(judged: Mapping[str, Floats], systems: Sequence[int]) -> str | None:
+def note_of_other_judgments(judged: Mapping[str, stats.Floats], systems: Sequence[int]) -> str | None:
     """The note on queries that were judged differently for some systems, by their `codes_of_judgments`."""
-    import numpy as np
-
     for name, codes in judged.items():
         of_systems = codes[:, list(systems)]
         if several := int((np.fmax.reduce(of_systems, axis=1) > np.fmin.reduce(of_systems, axis=1)).sum()):

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from polars_ir import statistics as stats
 from polars_ir.errors import Code, ColumnError, DataError, Fix, MeasureError, nearest
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table import per_query_table
@@ -23,9 +24,6 @@ from polars_ir.per_query.mean import mean
 from polars_ir.per_query.shared.measures import Measures, measures_of
 from polars_ir.per_query.shared.options import MISSING
 from polars_ir.per_query.shared.paired import scores_of
-
-if TYPE_CHECKING:
-    from polars_ir.statistics.randomisation import Floats
 
 #: Columns of the result.
 SCHEMA = {
@@ -111,9 +109,7 @@ def rank_correlation(
     >>> ir.rank_correlation(per_query, method="tau_ap").select("measure", "other_measure", "coefficient").rows()
     [('nDCG@10', 'AP', 1.0), ('nDCG@10', 'R@100', 0.0), ('AP', 'R@100', 0.0)]
     """
-    from polars_ir.statistics.rank_order import METHODS
-
-    check("method", method, one_of(*METHODS))
+    check("method", method, one_of(*stats.rank_order.METHODS))
     persistence, confidence = check("persistence", persistence, chance()), 1 - check("alpha", alpha, chance())
     means = _means(per_query, measures, missing, "ir.rank_correlation")
     names = means.columns[1:]
@@ -175,8 +171,6 @@ def _row(
     first: pl.DataFrame, second: pl.DataFrame, method: str, persistence: float, confidence: float
 ) -> tuple[Any, ...]:
     """A row of the result, from one measure of each side."""
-    from polars_ir.statistics.rank_order import interval
-
     one, two = first.columns[1], second.columns[1]
     sides = first.rename({one: "here"}).join(
         second.rename({two: "there"}), on="run", how="full", coalesce=True, maintain_order="left_right"
@@ -188,7 +182,7 @@ def _row(
     notes = [note] if note else []
     if left_out:
         notes.append(f"left out, without a mean on one side: {', '.join(left_out)}")
-    ends = None if coefficient is None else interval(method, coefficient, complete.height, confidence)
+    ends = None if coefficient is None else stats.rank_order.interval(method, coefficient, complete.height, confidence)
     return (
         one,
         two,
@@ -203,20 +197,18 @@ def _row(
 
 
 def _correlated(
-    first: Floats, second: Floats, names: tuple[str, str], method: str, persistence: float
+    first: stats.Floats, second: stats.Floats, names: tuple[str, str], method: str, persistence: float
 ) -> tuple[float | None, float | None, str | None]:
     """The coefficient, its p-value, and the reason for a missing one."""
-    from polars_ir.statistics import rank_order
-
     if len(first) < 2:
         return None, None, "fewer than two systems have a mean on both sides"
-    levels = rank_order.levels(first), rank_order.levels(second)
+    levels = stats.rank_order.levels(first), stats.rank_order.levels(second)
     tied = [name for name, level in zip(names, levels, strict=True) if (level == level[0]).all()]
     if tied:
         return None, None, f"all systems are tied by {' and '.join(dict.fromkeys(tied))}"
     if method == "rbo":
-        return rank_order.rbo(*levels, persistence), None, None
+        return stats.rank_order.rbo(*levels, persistence), None, None
     # Pearson's r compares the means, not their order.
     sides = (first, second) if method == "pearson" else levels
-    coefficient, p = rank_order.COEFFICIENTS[method](*sides)
+    coefficient, p = stats.rank_order.COEFFICIENTS[method](*sides)
     return coefficient, p, None

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
+from polars_ir import statistics as stats
+from polars_ir.extras import np
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import EagerFrameT, Table
 from polars_ir.language.columns import is_cost
@@ -24,7 +26,6 @@ from polars_ir.per_query.shared.tests import FEW, OF_FEW
 
 if TYPE_CHECKING:
     from polars_ir.per_query.shared.paired import Booleans
-    from polars_ir.statistics.randomisation import Floats
 
 #: Columns of the result, the deciding ones first: a terminal shows the first four and the last four.
 SCHEMA = {
@@ -106,8 +107,6 @@ def ranks(per_query: Table[EagerFrameT], measures: Measures = None, **options: U
 
 def _ranked(scores: Scores, measure: str, options: RankingBySlice) -> Iterator[dict[str, Any]]:
     """Rows of a measure."""
-    import numpy as np
-
     lacking = np.isnan(scores.values[measure])
     if options["missing"] == "skip":
         lacking = lacking | ~scores.answered
@@ -131,12 +130,10 @@ def _ranked(scores: Scores, measure: str, options: RankingBySlice) -> Iterator[d
         yield {**same, "run": scores.systems[system], "mean": float(values[:, system].mean()), **figures}
 
 
-def _places(values: Floats, alpha: float) -> dict[str, Any]:
+def _places(values: stats.Floats, alpha: float) -> dict[str, Any]:
     """Columns of ranks; higher is better."""
-    from polars_ir.statistics.significance import rounded
-
     better = _better(values, alpha)
-    means = rounded(values.mean(axis=0))
+    means = stats.rounded(values.mean(axis=0))
     best = better.sum(axis=0) + 1
     return {
         "rank": (means[:, None] > means).sum(axis=0) + 1,
@@ -146,15 +143,11 @@ def _places(values: Floats, alpha: float) -> dict[str, Any]:
     }
 
 
-def _better(values: Floats, alpha: float) -> Booleans:
+def _better(values: stats.Floats, alpha: float) -> Booleans:
     """True where the system of a row is better than that of a column, by Holm's correction of t."""
-    import numpy as np
-
-    from polars_ir.statistics.significance import corrected, differences, samples_of, t_test
-
     pairs = list(combinations(range(values.shape[1]), 2))
-    samples = samples_of(differences([values], pairs))
-    p = corrected([outcome.p for outcome in t_test(samples)], "holm", alpha=alpha)
+    samples = stats.samples_of(stats.differences([values], pairs))
+    p = stats.corrected([outcome.p for outcome in stats.t_test(samples)], "holm", alpha=alpha)
     better = np.zeros((values.shape[1],) * 2, bool)
     for (first, second), d, p_of_pair in zip(pairs, samples, p, strict=True):
         if p_of_pair is not None and p_of_pair <= alpha:

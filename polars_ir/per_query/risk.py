@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
+from polars_ir import statistics as stats
+from polars_ir.extras import np
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import EagerFrameT, Table
 from polars_ir.language.columns import is_cost
@@ -24,7 +26,6 @@ from polars_ir.per_query.shared.verdicts import check_correction
 
 if TYPE_CHECKING:
     from polars_ir.per_query.shared.paired import Booleans
-    from polars_ir.statistics.randomisation import Floats
 
 #: Name in messages of alpha, which is a level elsewhere.
 ALPHA = "alpha, the weight of a loss beyond that of a win,"
@@ -107,24 +108,22 @@ def risk(
     >>> risks.select("run", pl.col("URisk", "TRisk", "p").round(4), "wins", "losses").rows()
     [('new', 0.0833, 0.2774, 0.875, 2, 1)]
     """
-    from polars_ir.statistics import randomisation, significance
-
     alpha = check(ALPHA, alpha, not_negative())
     check_correction(correction := options["correction"])
-    draws = randomisation.Draws(options["resamples"], options["seed"])
+    draws = stats.Draws(options["resamples"], options["seed"])
     scores = scores_of(per_query, measures, options, cluster=options["cluster"], what="ir.risk")
     pairs = scores.pairs(baseline, "ir.risk")
     scores = scores.of_clusters()
     rows = []
     for measure, values in scores.values.items():
         # How much better than the baseline the system was on each query.
-        improvements = (-1 if is_cost(measure) else 1) * significance.differences([values], pairs)
-        n = significance.there(improvements).sum(axis=0)
+        improvements = (-1 if is_cost(measure) else 1) * stats.differences([values], pairs)
+        n = stats.there(improvements).sum(axis=0)
         p = [
             float(value) if number > 1 else None
-            for value, number in zip(randomisation.exchange_p(improvements, draws), n, strict=True)
+            for value, number in zip(stats.exchange_p(improvements, draws), n, strict=True)
         ]
-        columns = zip(pairs, p, significance.corrected(p, correction, alpha=LEVEL), improvements.T, strict=True)
+        columns = zip(pairs, p, stats.corrected(p, correction, alpha=LEVEL), improvements.T, strict=True)
         for pair, of_pair, among_all, d in columns:
             run, against = (scores.systems[place] for place in pair)
             names = {"run": run, "baseline": against, "measure": measure, "n_missing": scores.n_missing(pair)}
@@ -133,17 +132,15 @@ def risk(
     return give_back(pl.DataFrame(rows, schema=RISK).rename({"run": scores.system}), per_query)
 
 
-def _risk(improvements: Floats, alpha: float, notes: Sequence[str]) -> dict[str, Any]:
+def _risk(improvements: stats.Floats, alpha: float, notes: Sequence[str]) -> dict[str, Any]:
     """Figures of a pair by its improvements, NaN for missing pairs."""
-    from polars_ir.statistics import significance
-
-    improvements = improvements[significance.there(improvements)]
+    improvements = improvements[stats.there(improvements)]
     wins, losses, n = int((improvements > 0).sum()), int((improvements < 0).sum()), len(improvements)
     counts = {"wins": wins, "ties": n - wins - losses, "losses": losses, "n_queries": n}
     if not n:
         return {**counts, "note": "; ".join(["no query with a value of both systems", *notes])}
     weighed = improvements * (1 + alpha * (improvements < 0))
-    t = significance.t_test([weighed])[0].statistic
+    t = stats.t_test([weighed])[0].statistic
     if t is None:
         few = "fewer than two queries with a value of both systems"
         notes = [few if n < 2 else "all differences are the same", *notes]
@@ -199,8 +196,6 @@ def geo_risk(
     >>> risks.select("run", "mean", pl.col("ZRisk", "GeoRisk").round(4)).rows()
     [('even', 0.5, -0.1129, 0.4886), ('uneven', 0.5, -0.4913, 0.4489)]
     """
-    import numpy as np
-
     alpha = check(ALPHA, alpha, not_negative())
     scores = scores_of(per_query, measures, {"missing": check("missing", missing, MISSING)}, what="ir.geo_risk")
     scores.pairs(None, "ir.geo_risk")
@@ -214,10 +209,8 @@ def geo_risk(
     return give_back(pl.DataFrame(rows, schema=GEO_RISK).rename({"run": scores.system}), per_query)
 
 
-def _geo_risks(measure: str, values: Floats, everywhere: Booleans, alpha: float) -> Iterator[dict[str, Any]]:
+def _geo_risks(measure: str, values: stats.Floats, everywhere: Booleans, alpha: float) -> Iterator[dict[str, Any]]:
     """Mean and risks of each system; `everywhere` holds the queries that all systems answered."""
-    import numpy as np
-
     undefined = np.isnan(values)
     some_only = int((everywhere & undefined.any(axis=1) & ~undefined.all(axis=1)).sum())
     left_out = [f"undefined for some systems only: {some_only}, left out"] if some_only else []

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import filterfalse
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import polars as pl
 
+from polars_ir import statistics as stats
 from polars_ir.errors import Code, ColumnError, Fix, quoted
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.roles import note_of_structure
@@ -36,9 +37,6 @@ from polars_ir.per_query.shared.paired import Scores, scores_of
 from polars_ir.per_query.shared.queries import Queries, Systems, check_names, queries_of
 from polars_ir.per_query.shared.sums import Source, as_texts, slice_moments
 from polars_ir.per_query.shared.verdicts import check_correction, tested
-
-if TYPE_CHECKING:
-    from polars_ir.statistics.samples import Moments
 
 #: Note where `shrunk_difference` is null beside a difference.
 UNSHRUNK = "slices of one query each do not show how much of a difference is chance"
@@ -251,24 +249,22 @@ def _each_difference(scores: Scores, slices: Sequence[str], pairs: Sequence[tupl
 
 def _slices(frame: pl.DataFrame, measure: str, attribute: str, its: Range | None) -> list[dict[str, Any]]:
     """Slices of an attribute, each with its values and those of all other queries of a system."""
-    from polars_ir.statistics.samples import Moments
-
     column = column_for(attribute)
     names = frame[column].unique().sort().to_list()
     (values,) = values_by(frame, column, measure)
     shift = shift_of(frame[measure].min(), frame[measure].max()) if its is None else 0.0
-    parts = [Moments.of(values.get(name, ()), shift) for name in names]
+    parts = [stats.Moments.of(values.get(name, ()), shift) for name in names]
     if frame.height > IN_ORDER:
         rests = all_others(parts)
     else:
         defined = frame.drop_nulls(measure)
         columns = [defined.filter(pl.col(column) != name)[measure] for name in names]
-        rests = [Moments.of(rest.cast(pl.Float64).to_numpy(), shift) for rest in columns]
+        rests = [stats.Moments.of(rest.cast(pl.Float64).to_numpy(), shift) for rest in columns]
     return _of_moments(dict(zip(names, parts, strict=True)), rests, attribute, its)
 
 
 def _of_moments(
-    parts: Mapping[Any, Moments], rests: Sequence[Moments], attribute: str, its: Range | None
+    parts: Mapping[Any, stats.Moments], rests: Sequence[stats.Moments], attribute: str, its: Range | None
 ) -> list[dict[str, Any]]:
     """Slices of an attribute, by their moments and those of all other queries."""
     return [

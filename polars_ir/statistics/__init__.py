@@ -1,4 +1,8 @@
-"""Tests and intervals over arrays of numbers, by SciPy and statsmodels: everything that needs the extra `stats`."""
+"""Tests and intervals over arrays of numbers, by SciPy and statsmodels: everything that needs the extra `stats`.
 
-#: Numbers nearer to 0 are scaled before they are squared or cubed: the results would leave the floats.
-TINY = 2.0**-200
+Its modules are imported when one is first read, so that whoever needs one can import this package at the top.
+"""
+
+from polars_ir.lazy import lazy
+
+lazy(__name__)

@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from scipy import special
 
 from polars_ir.errors import Fix, warn
-from polars_ir.statistics import TINY
+from polars_ir.statistics.student import TINY
 
 Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
 
 #: Cells of an array of rearrangements held at once; more is no faster.
 CELLS = 2_000_000

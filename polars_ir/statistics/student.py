@@ -13,6 +13,9 @@ from statistics import NormalDist
 
 import polars as pl
 
+#: Numbers nearer to 0 are scaled before they are squared or cubed: the results would leave the floats.
+TINY = 2.0**-200
+
 #: Most degrees of freedom for which quantiles of t are found one by one.
 EXACT = 100
 

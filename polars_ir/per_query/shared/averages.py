@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
+from polars_ir import statistics as stats
 from polars_ir.errors import Code, ColumnError, Fix, MeasureError, warn
 from polars_ir.language.catalog import CATALOG, Average
 from polars_ir.language.columns import average_of, canonical_name, column_of
@@ -208,10 +209,8 @@ def bounded_interval_of(averaging: Averaging, alpha: float) -> dict[str, pl.Expr
 
     Reads the columns of `moments_of`. Constant values have no interval of Student's.
     """
-    from polars_ir.statistics import student
-
     mean, error = pl.col(MEAN), pl.col(ERROR)
-    half = pl.when(pl.col(LOWEST) < pl.col(HIGHEST)).then(student.quantiles(alpha, pl.col(DEGREES)) * error)
+    half = pl.when(pl.col(LOWEST) < pl.col(HIGHEST)).then(stats.student.quantiles(alpha, pl.col(DEGREES)) * error)
     by_t, between = (mean - half, mean + half), averaging.between
     if not all(map(math.isfinite, between)):
         return ends(averaging, *by_t)
@@ -359,9 +358,7 @@ def _standard_error(averaging: Averaging, value: pl.Expr, weight: str | None) ->
 
 def _are_tiny(widths: pl.Expr) -> pl.Expr:
     """True for widths whose squares would leave the floats."""
-    from polars_ir.statistics import TINY
-
-    return widths.is_between(0, TINY, "none")
+    return widths.is_between(0, stats.student.TINY, "none")
 
 
 def _spans(value: pl.Expr) -> pl.Expr:

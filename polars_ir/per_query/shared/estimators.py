@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from polars_ir import statistics as stats
 from polars_ir.errors import InputTypeError, option
+from polars_ir.extras import np
 from polars_ir.language.columns import canonical_name
 from polars_ir.language.words import total
 from polars_ir.per_query.shared import averages
@@ -25,11 +27,6 @@ from polars_ir.per_query.shared.tests import OF_MEDIANS, PairedTest
 
 if TYPE_CHECKING:
     from polars_ir.per_query.shared.queries import Pairs
-    from polars_ir.statistics.bounds import Tail
-    from polars_ir.statistics.intervals import Estimate
-    from polars_ir.statistics.randomisation import Draws
-    from polars_ir.statistics.samples import Ends, Sample
-    from polars_ir.statistics.significance import Outcome
 
 #: Reason for a null effect size.
 NO_RANKS = "rank_biserial needs the values of queries: collect them"
@@ -185,21 +182,18 @@ def _by_strata(summary: pl.LazyFrame, sample: Queries, averaging: Averaging, alp
 
 def _with_interval(sample: Queries, averaging: Averaging, options: Mapping[str, Any]) -> pl.LazyFrame:
     """The summary with intervals that expressions cannot compute."""
-    from polars_ir.statistics.randomisation import Draws
-    from polars_ir.statistics.samples import Values
-
     value = averages.averaged(averaging, sample.weight)
     lists = {"values": value.drop_nulls()}
     if sample.weight is not None:
         lists["weights"] = pl.when(value.is_not_null()).then(pl.col(sample.weight)).drop_nulls()
     # In the order in which the intervals are found: measures of several slices alternate.
     rows = _summary(sample, averaging, **lists).collect().sort("measure", maintain_order=True)
-    draws = Draws(options["resamples"], options["seed"])
-    found: list[Estimate] = []
+    draws = stats.Draws(options["resamples"], options["seed"])
+    found: list[stats.Estimate] = []
     for of_measure in rows.partition_by("measure", maintain_order=True):
         values, *weights = ([each.to_numpy() for each in of_measure[name]] for name in lists)
         weighed = zip(values, weights[0] if weights else [None] * len(values), strict=True)
-        samples = [Values(each, weight, averaging.between) for each, weight in weighed]
+        samples = [stats.Values(each, weight, averaging.between) for each, weight in weighed]
         found += estimates(samples, options["interval"], options["alpha"], draws)
     intervals = pl.DataFrame([(each.low, each.high, each.note) for each in found], INTERVAL, orient="row")
     rows = rows.drop(*lists).with_columns(pl.coalesce("note", intervals["note"]), intervals["low"], intervals["high"])
@@ -215,129 +209,109 @@ class Procedure(NamedTuple):
     family: int
     tolerance: float
     margins: Mapping[str, float]
-    draws: Draws
+    draws: stats.Draws
 
 
 def estimates(
-    samples: Sequence[Sample],
+    samples: Sequence[stats.Sample],
     kind: str,
     alpha: float,
-    draws: Draws | None = None,
+    draws: stats.Draws | None = None,
     advice: tuple[str, str | None] = ("this interval", None),
-) -> list[Estimate]:
+) -> list[stats.Estimate]:
     """Mean of each sample with its interval, which misses the true one with a probability of alpha.
 
     `advice` is what needs the values, and what does not.
     """
-    from polars_ir.statistics import intervals
-    from polars_ir.statistics.samples import Moments, Values
-
-    if any(isinstance(sample, Moments) for sample in samples):
+    if any(isinstance(sample, stats.Moments) for sample in samples):
         return [_by_moments(sample, kind, alpha, advice) for sample in samples]
-    of_values = [sample for sample in samples if isinstance(sample, Values)]
-    return intervals.estimates(of_values, kind, 1 - alpha, draws)
+    of_values = [sample for sample in samples if isinstance(sample, stats.Values)]
+    return stats.intervals.estimates(of_values, kind, 1 - alpha, draws)
 
 
 def interval_of_mean(
     mean: float, error: float, n: int, between: tuple[float, float], alpha: float
 ) -> tuple[float, float]:
     """The interval of `summarize` of n values with a standard error, within their range if that is known."""
-    from polars_ir.statistics import student
-
     if all(map(math.isfinite, between)):
         z = NormalDist().inv_cdf(1 - alpha / 2)
         found = averages.wilson(pl.lit(mean), pl.lit(error), pl.lit(n), z=z, between=between)
         low, high = pl.select(low=found[0], high=found[1]).row(0)
         return low, high
-    half = student.quantile(1 - alpha / 2, n - 1) * error
+    half = stats.student.quantile(1 - alpha / 2, n - 1) * error
     return mean - half, mean + half
 
 
-def _by_moments(sample: Sample, kind: str, alpha: float, advice: tuple[str, str | None]) -> Estimate:
+def _by_moments(sample: stats.Sample, kind: str, alpha: float, advice: tuple[str, str | None]) -> stats.Estimate:
     """The mean with its interval by moments."""
-    from polars_ir.statistics import student
-    from polars_ir.statistics.intervals import Estimate
-
     n, mean = sample.n, sample.mean
     if n < 2:
-        return Estimate(mean if n else None, None, None, n)
+        return stats.Estimate(mean if n else None, None, None, n)
     if kind == "auto":
         tails = _tails(sample, advice)
         if tails is None:
-            return Estimate(mean, None, None, n)
-        return Estimate(mean, tails[0].bound(alpha / 2), -tails[1].bound(alpha / 2), n)
+            return stats.Estimate(mean, None, None, n)
+        return stats.Estimate(mean, tails[0].bound(alpha / 2), -tails[1].bound(alpha / 2), n)
     if kind not in ("t", "normal"):
         raise InputTypeError.lazy(*advice)
     share = 1 - alpha / 2
-    quantile = student.quantile(share, n - 1) if kind == "t" else NormalDist().inv_cdf(share)
+    quantile = stats.student.quantile(share, n - 1) if kind == "t" else NormalDist().inv_cdf(share)
     half = quantile * sample.std / math.sqrt(n)
-    return Estimate(mean, mean - half, mean + half, n)
+    return stats.Estimate(mean, mean - half, mean + half, n)
 
 
-def _tails(sample: Sample, advice: tuple[str, str | None]) -> tuple[Tail, Tail] | None:
+def _tails(sample: stats.Sample, advice: tuple[str, str | None]) -> tuple[stats.Tail, stats.Tail] | None:
     """Both tails of moments, where bounds by Student's t hold; none where the range of the measure is not known either.
 
     Where it is, a bound by the range would need the values.
     """
-    from polars_ir.statistics.bounds import LEAST_BELOW
-
     tails = sample.tail(), sample.scaled(-1).tail()
     if tails[0] is not None and tails[1] is not None:
         return tails[0], tails[1]
     if sample.n < 2 or not math.isfinite(sample.support[0]):
         return None
     what, instead = advice
-    says = f"{what}, where fewer than {LEAST_BELOW} queries lie below mean and median, or above both,"
+    says = f"{what}, where fewer than {stats.LEAST_BELOW} queries lie below mean and median, or above both,"
     raise InputTypeError.lazy(says, instead)
 
 
-def why_none(sample: Sample) -> str:
+def why_none(sample: stats.Sample) -> str:
     """The reason for a p or an interval by `"auto"` that there is not."""
-    from polars_ir.statistics.bounds import NO_RANGE
-
     has_range = math.isfinite(sample.support[0])
-    return "" if has_range or (sample.tail() and sample.scaled(-1).tail()) else f": {NO_RANGE}"
+    return "" if has_range or (sample.tail() and sample.scaled(-1).tail()) else f": {stats.NO_RANGE}"
 
 
-def outcomes(of: Pairs, how: Procedure) -> list[Outcome]:
+def outcomes(of: Pairs, how: Procedure) -> list[stats.Outcome]:
     """The result of the test for each pair."""
-    from polars_ir.statistics import significance
-
     if of.differences is None:
         return [_tested(pair.sample, how) for pair in of.pairs]
     widths = [pair.sample.support[1] for pair in of.pairs]
-    paired = significance.Paired(of.values, of.differences, how.alpha, how.tolerance, how.draws, widths, how.family)
-    return significance.PAIRED[how.test.name](paired)
+    paired = stats.Paired(of.values, of.differences, how.alpha, how.tolerance, how.draws, widths, how.family)
+    return stats.PAIRED[how.test.name](paired)
 
 
-def _tested(sample: Sample, how: Procedure) -> Outcome:
+def _tested(sample: stats.Sample, how: Procedure) -> stats.Outcome:
     """Student's t of moments, or the smaller p of both bounds."""
-    from polars_ir.statistics.significance import Outcome
-    from polars_ir.statistics.student import two_sided
-
     n, std = sample.n, sample.std
     t = sample.mean / std * math.sqrt(n) if n > 1 and std else None
     if how.test.name == "t":
-        return Outcome() if t is None else Outcome(t, two_sided(t, n - 1))
+        return stats.Outcome() if t is None else stats.Outcome(t, stats.student.two_sided(t, n - 1))
     tails = _tails(sample, ("ir.compare with test='auto'", option("test", "t")))
-    return Outcome(t, min(1.0, 2 * min(tail.p_above(0.0) for tail in tails)) if tails else None)
+    return stats.Outcome(t, min(1.0, 2 * min(tail.p_above(0.0) for tail in tails)) if tails else None)
 
 
 def intervals(
-    samples: Sequence[Sample], how: Procedure, outcomes: Sequence[Outcome]
-) -> tuple[list[Ends | None], list[Ends | None]]:
+    samples: Sequence[stats.Sample], how: Procedure, outcomes: Sequence[stats.Outcome]
+) -> tuple[list[stats.Ends | None], list[stats.Ends | None]]:
     """The interval of each difference, and the one that holds together with those of its family."""
-    from polars_ir.statistics.samples import Values
-    from polars_ir.statistics.significance import without_ties
-
     bounded = how.interval in BOUNDED
     advice = f"ir.compare with {option('interval', how.interval)}", option("interval", "t")
-    ranked: list[Sample] = list(samples)
+    ranked: list[stats.Sample] = list(samples)
     if how.interval in OF_MEDIANS:
-        ranked = [Values(without_ties(d.values, how.tolerance)) for d in samples if d.values is not None]
+        ranked = [stats.Values(stats.without_ties(d.values, how.tolerance)) for d in samples if d.values is not None]
 
-    def ends(alpha: float) -> list[Ends | None]:
-        found: list[Ends | None] = []
+    def ends(alpha: float) -> list[stats.Ends | None]:
+        found: list[stats.Ends | None] = []
         for estimate, d in zip(estimates(ranked, how.interval, alpha, how.draws, advice), samples, strict=True):
             # What shows no spread does not show either that there is none.
             is_there = estimate.ends is not None and (bounded or d.lowest < d.highest)
@@ -358,50 +332,42 @@ def intervals(
     return alone, ends(how.alpha / how.family)
 
 
-def largest(sample: Sample) -> float:
+def largest(sample: stats.Sample) -> float:
     """The largest absolute value, 0 of no values."""
     return max(abs(sample.lowest), abs(sample.highest)) if sample.n else 0.0
 
 
-def _without_rounding(end: float, sample: Sample) -> float:
+def _without_rounding(end: float, sample: stats.Sample) -> float:
     """The end of an interval, and 0 where it is 0 but for rounding, so that none excludes 0 by that."""
-    from polars_ir.statistics.randomisation import ROUNDING
-
-    return end if abs(end) > ROUNDING * largest(sample) else 0.0
+    return end if abs(end) > stats.ROUNDING * largest(sample) else 0.0
 
 
-def agree(p: float | None, ends: Ends, alpha: float) -> bool:
+def agree(p: float | None, ends: stats.Ends, alpha: float) -> bool:
     """True where an interval excludes 0 as p says."""
     return p is None or (p <= alpha) == (ends[0] > 0 or ends[1] < 0)
 
 
 def effects(of: Pairs, how: Procedure) -> list[dict[str, float | None]]:
     """The sizes of the effects with their intervals, by the names of their columns."""
-    import numpy as np
-
-    from polars_ir.statistics import significance
-
     confidence, samples = 1 - how.alpha, [pair.people or pair.sample for pair in of.pairs]
     values = [sample.values for sample in samples if sample.values is not None]
     if len(values) == len(samples):
-        return significance.effects(values, tolerance=how.tolerance, confidence=confidence)
+        return stats.effects(values, tolerance=how.tolerance, confidence=confidence)
     n, mean, std = (np.array([getattr(d, name) for d in samples], np.float64) for name in ("n", "mean", "std"))
     with np.errstate(all="ignore"):
         d = np.where(std > 0, mean / std, np.nan)
-    columns = np.column_stack([d, *significance.cohen_d_interval(d, n, confidence)])
+    columns = np.column_stack([d, *stats.cohen_d_interval(d, n, confidence)])
     rows = columns.astype(object)
     rows[np.isnan(columns)] = None
-    return [dict(zip(significance.EFFECTS, row, strict=False)) for row in rows.tolist()]
+    return [dict(zip(stats.EFFECTS, row, strict=False)) for row in rows.tolist()]
 
 
-def p_within(sample: Sample, margin: float) -> float | None:
+def p_within(sample: stats.Sample, margin: float) -> float | None:
     """The p of the test that a mean difference is within the margin, by two one-sided ones."""
-    from polars_ir.statistics.bounds import p_above
-
     if sample.values is None:
         tails = _tails(sample, ("margin", "no margin"))
         sides: Sequence[Any] = tails or ()
     else:
         sides = sample.values, -sample.values
-    p = [p_above(side, -margin, lowest=sample.support[0]) for side in sides]
+    p = [stats.p_above(side, -margin, lowest=sample.support[0]) for side in sides]
     return None if not p or p[0] is None or p[1] is None else max(p[0], p[1])

@@ -8,16 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
+from polars_ir import statistics as stats
+from polars_ir.extras import np
 from polars_ir.per_query.shared.averages import ADDED, AT_END
 from polars_ir.per_query.shared.measures import Range
-
-if TYPE_CHECKING:
-    from polars_ir.statistics.randomisation import Floats
-    from polars_ir.statistics.samples import Moments
 
 #: Minimum number of reference buckets for testing bucket means; below it, queries are the sample.
 LEAST_BUCKETS = 4
@@ -35,8 +33,8 @@ WIDEST, HALVINGS = 37.0, 50
 class Group(NamedTuple):
     """Moments of a group of queries and of the group it is compared with, and the range of the measure."""
 
-    here: Moments
-    rest: Moments
+    here: stats.Moments
+    rest: stats.Moments
     range: Range | None = None
 
 
@@ -47,7 +45,7 @@ def shift_of(lowest: Any, highest: Any) -> float:
     return float(lowest)
 
 
-def values_by(frame: pl.DataFrame, column: str, *measures: str) -> Iterator[dict[Any, Floats]]:
+def values_by(frame: pl.DataFrame, column: str, *measures: str) -> Iterator[dict[Any, stats.Floats]]:
     """Values of each measure by the values of a column, in the order of the rows."""
     lists = frame.group_by(column).agg(pl.col(measures).cast(pl.Float64))
     for measure in measures:
@@ -55,12 +53,10 @@ def values_by(frame: pl.DataFrame, column: str, *measures: str) -> Iterator[dict
         yield {value: values.drop_nulls().to_numpy() for value, values in of_each}
 
 
-def all_others(groups: Sequence[Moments]) -> list[Moments]:
+def all_others(groups: Sequence[stats.Moments]) -> list[stats.Moments]:
     """Moments of all other groups together, for each group: the earlier ones joined with the later ones."""
-    from polars_ir.statistics.samples import Moments
-
-    before = [*accumulate(groups, Moments.joined, initial=Moments.of(()))]
-    behind = [*accumulate(reversed(groups), Moments.joined, initial=Moments.of(()))][-2::-1]
+    before = [*accumulate(groups, stats.Moments.joined, initial=stats.Moments.of(()))]
+    behind = [*accumulate(reversed(groups), stats.Moments.joined, initial=stats.Moments.of(()))][-2::-1]
     return [one.joined(other) for one, other in zip(before, behind, strict=False)]
 
 
@@ -74,7 +70,6 @@ def against_rest(groups: Sequence[Group], *, alpha: float, least: int) -> list[d
     the interval that ends at 0, and p is what its confidence leaves. Groups below `least` queries, or with such a rest,
     have none of these.
     """
-    import numpy as np
     from scipy import stats
 
     rows = [_undefined(group, least) for group in groups]
@@ -99,29 +94,25 @@ def against_rest(groups: Sequence[Group], *, alpha: float, least: int) -> list[d
 
 def _undefined(group: Group, least: int) -> dict[str, Any]:
     """Row of a group without its interval and test; the note is the reason for a missing test, or None."""
-    from polars_ir.statistics.randomisation import ROUNDING
-
     mean, rest_mean = (part.mean + part.shift if part.n else None for part in group[:2])
     both = group.here.joined(group.rest)
     difference = None
     if group.here.n and group.rest.n:
         difference = group.here.mean - group.rest.mean
-        if abs(difference) <= ROUNDING * max(map(abs, both.ends)):
+        if abs(difference) <= stats.ROUNDING * max(map(abs, both.ends)):
             difference = 0.0  # These means differ by the order of their sums alone.
     row = {"mean": mean, "rest_mean": rest_mean, "difference": difference, "note": None}
     row |= dict.fromkeys(("low", "high", "statistic", "p"))
     for part, what in ((group.here, "here"), (group.rest, "to compare with")):
         if part.n < least:
             return row | {"note": f"{part.n} {'query' if part.n == 1 else 'queries'} {what}; a test needs {least}"}
-    same = both.highest - both.lowest <= ROUNDING * max(map(abs, both.ends))
+    same = both.highest - both.lowest <= stats.ROUNDING * max(map(abs, both.ends))
     return row | {"note": "all values are the same" if same else too_small(both)}
 
 
-def too_small(sample: Moments) -> str | None:
+def too_small(sample: stats.Moments) -> str | None:
     """Note on unequal values whose deviations are too small for the squares and cubes of moments."""
-    from polars_ir.statistics import TINY
-
-    is_tiny = 0 < sample.highest - sample.lowest < TINY
+    is_tiny = 0 < sample.highest - sample.lowest < stats.student.TINY
     return "the values are too small to be squared" if is_tiny else None
 
 
@@ -150,16 +141,14 @@ class _Means(NamedTuple):
     Values that are all at an end take the pooled spread.
     """
 
-    mean: Floats
-    share: Floats
-    effective: Floats
-    width: Floats
+    mean: stats.Floats
+    share: stats.Floats
+    effective: stats.Floats
+    width: stats.Floats
 
     @classmethod
-    def of(cls, samples: Sequence[Moments], ranges: Floats, spreads: Floats) -> _Means:
+    def of(cls, samples: Sequence[stats.Moments], ranges: stats.Floats, spreads: stats.Floats) -> _Means:
         """Means of samples, `spreads` being the shares of variance of both groups."""
-        import numpy as np
-
         n, mean, squares = np.array([each[:3] for each in samples]).reshape(-1, 3).T
         width = ranges[:, 1] - ranges[:, 0]
         share = ((mean - ranges[:, 0]) / width).clip(0, 1)
@@ -170,9 +159,8 @@ class _Means(NamedTuple):
         inflated = np.where(widest > AT_END, own, pooled)
         return cls(mean, share, 1 / (inflated / n + ADDED / (n * (n - 1))), width)
 
-    def margin(self, alpha: Floats, is_below: Any) -> Floats:
+    def margin(self, alpha: stats.Floats, is_below: Any) -> stats.Floats:
         """Distance of Clopper and Pearson's ends below, or above, from each mean."""
-        import numpy as np
         from scipy import special
 
         share = np.where(is_below, self.share, 1 - self.share)
@@ -181,15 +169,13 @@ class _Means(NamedTuple):
         return np.asarray(self.width * (share - end).clip(0))
 
 
-def _margin(of_group: _Means, of_rest: _Means, alpha: Floats, is_below: Any) -> Floats:
+def _margin(of_group: _Means, of_rest: _Means, alpha: stats.Floats, is_below: Any) -> stats.Floats:
     """Distances of Newcombe's ends below, or above, from each difference."""
-    import numpy as np
-
     is_below = np.broadcast_to(is_below, alpha.shape)
     return np.asarray(np.hypot(of_group.margin(alpha, is_below), of_rest.margin(alpha, ~is_below)))
 
 
-def against_groups(group: Moments, others: Sequence[Moments], together: Moments) -> dict[str, Any]:
+def against_groups(group: stats.Moments, others: Sequence[stats.Moments], together: stats.Moments) -> dict[str, Any]:
     """Difference of a group's mean from the mean of other groups' means, with Student's t of its prediction.
 
     `together` are the moments of the values of all of them.
@@ -198,10 +184,6 @@ def against_groups(group: Moments, others: Sequence[Moments], together: Moments)
     s sqrt(1 + 1/k). The variance is no less than what values drawn into groups of these sizes would have, and more by
     as much as a smaller group's mean varies more.
     """
-    import numpy as np
-
-    from polars_ir.statistics.student import two_sided
-
     means, k = np.array([other.mean for other in others]), len(others)
     mean, reference = group.mean, float(means.mean())
     means_of = {"mean": mean + group.shift, "rest_mean": reference + group.shift, "difference": mean - reference}
@@ -211,22 +193,19 @@ def against_groups(group: Moments, others: Sequence[Moments], together: Moments)
     drawn = of_values * float(np.mean([1 / other.n for other in others]))
     variance = max(float(means.var(ddof=1)), drawn) * (1 + 1 / k) + max(0.0, of_values / group.n - drawn)
     t = (mean - reference) / math.sqrt(variance) if variance else 0.0
-    return {**means_of, "statistic": t, "p": two_sided(t, k - 1)}
+    return {**means_of, "statistic": t, "p": stats.student.two_sided(t, k - 1)}
 
 
-def against_own(values: Floats, others: Floats) -> dict[str, Any]:
+def against_own(values: stats.Floats, others: stats.Floats) -> dict[str, Any]:
     """Mean difference of queries from their own means over other buckets, a column each, with Student's t.
 
     The higher p of two tests counts: of the n differences, with n - 1 degrees of freedom, and, with four buckets or
     more, of k buckets' means, with the variance s^2 (1 + 1/k) and k - 1 degrees.
     """
-    from polars_ir.statistics.randomisation import unit
-    from polars_ir.statistics.student import two_sided
-
     n, k = others.shape
     differences = values - others.mean(axis=1)
     figures = {"mean": float(values.mean()), "rest_mean": float(others.mean()), "difference": float(differences.mean())}
-    size = float(unit(others.ravel())[0])
+    size = float(stats.unit(others.ravel())[0])
     spreads = [(float((differences / size).var(ddof=1)) / n, n - 1)]
     if k >= LEAST_BUCKETS:
         spreads.append((float((others.mean(axis=0) / size).var(ddof=1)) * (1 + 1 / k), k - 1))
@@ -234,21 +213,19 @@ def against_own(values: Floats, others: Floats) -> dict[str, Any]:
     for variance, degrees in spreads:
         if variance:
             t = figures["difference"] / size / math.sqrt(variance)
-            found.append((two_sided(t, degrees), t))
+            found.append((stats.student.two_sided(t, degrees), t))
     if not found:
         return {**figures, "statistic": None, "p": None, "note": "all differences are the same"}
     p, t = max(found)
     return {**figures, "statistic": t, "p": p, "note": None}
 
 
-def shrinkage(groups: Sequence[Moments]) -> Sequence[float | None]:
+def shrinkage(groups: Sequence[stats.Moments]) -> Sequence[float | None]:
     """Share of each group's distance from the others that is not chance, by the spread of all groups.
 
     It is t / (t + v / n), v being the variance within groups and t that of their true means, by the moments: the excess
     spread of the k means over what v explains, 0 or more. Groups of one value each do not show v, and have no share.
     """
-    import numpy as np
-
     there = [group for group in groups if group.n]
     n, means = np.array([group.n for group in there], np.float64), np.array([group.mean for group in there])
     total, k = float(n.sum()), len(there)

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from polars_ir import statistics as stats
 from polars_ir.errors import ColumnError, DataError, DtypeError, OptionError, nearest, option, quoted
+from polars_ir.extras import np
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.columns import column_of
 from polars_ir.per_query.shared.keys import null_rule
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.paired import Scores, scores_of
-
-if TYPE_CHECKING:
-    from polars_ir.statistics.randomisation import Floats
 
 #: The column of judges, as `evaluate(by="judge")` makes it.
 JUDGE = "judge"
@@ -36,8 +35,8 @@ class Judged:
     judge: str
     measure: str
     systems: tuple[str, ...]
-    truth: Floats
-    values: Floats
+    truth: stats.Floats
+    values: stats.Floats
     notes: tuple[str, ...]
     system: str
 
@@ -99,8 +98,6 @@ def _of_measure(
     reference: Scores, scores: Scores, measure: str, judge: str, system: str, left_out: list[str]
 ) -> Judged:
     """The values of a measure for the queries that have all."""
-    import numpy as np
-
     truth, values = reference.values[measure], scores.values[measure]
     complete = ~np.isnan(np.hstack([truth, values])).any(axis=1)
     answered = reference.answered.all(axis=1)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar
+from typing import Any, NamedTuple, TypeGuard, TypeVar
 
 import polars as pl
 
+from polars_ir import statistics as stats
 from polars_ir.errors import (
     Code,
     ColumnError,
@@ -33,9 +34,6 @@ from polars_ir.language.columns import canonical_name, column_of
 from polars_ir.language.names import Measures as AnyMeasures
 from polars_ir.language.names import OneMeasure, expressions, listed
 from polars_ir.per_query.shared.options import ROUNDED
-
-if TYPE_CHECKING:
-    from polars_ir.statistics.randomisation import Floats
 
 T = TypeVar("T")
 
@@ -210,7 +208,7 @@ def _range(name: str, its: Any) -> Range:
     return Range(worst, best)
 
 
-def check_range(measure: str, values: Floats, its: Range) -> None:
+def check_range(measure: str, values: stats.Floats, its: Range) -> None:
     """Raise a `DataError` for values beyond the range, such as a measure in percent."""
     low, high = its.ends
     beyond = values[(values < low - ROUNDED + 1) | (values > high + ROUNDED - 1)]

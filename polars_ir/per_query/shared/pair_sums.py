@@ -9,10 +9,11 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from polars_ir import statistics as stats
 from polars_ir.errors import SHOWN, ColumnError, DataError, Fix, InputTypeError
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.rules import Rule
@@ -25,9 +26,6 @@ from polars_ir.per_query.shared.pair_schema import BESIDE, LAST, PairSchema, Pla
 from polars_ir.per_query.shared.plan_rows import once_of_plan
 from polars_ir.per_query.shared.queries import ALL, JUDGED, Pair, Pairs, notes_of_lacking, pairs_of, queries_of
 from polars_ir.per_query.shared.sums import ROWS, Executor, Source, ends_of, locally
-
-if TYPE_CHECKING:
-    from polars_ir.statistics.randomisation import Floats
 
 #: Decimals to which differences can be rounded by a power of ten.
 MOST_DECIMALS = 300
@@ -137,10 +135,8 @@ def _with_tails(
     executor: Executor, schema: PairSchema, places: Sequence[Place], units: pl.DataFrame, moments: pl.DataFrame
 ) -> pl.DataFrame:
     """The moments with the sum of cubes, and the numbers of values below and above both mean and median."""
-    from polars_ir.statistics.randomisation import ROUNDING
-
     on = [*schema.keys, "place"]
-    rounding = ROUNDING * pl.max_horizontal(pl.col("lowest").abs(), pl.col("highest").abs())
+    rounding = stats.ROUNDING * pl.max_horizontal(pl.col("lowest").abs(), pl.col("highest").abs())
     facts = units.join(moments.select(*on, "mean", rounding=rounding), on=on, nulls_equal=True)
     found = executor.of_queries(schema, partial(schema.cubes, places=places, facts=facts), True)
     found = found.group_by(on).agg(pl.col("cubes", "below", "above").sum())
@@ -228,7 +224,7 @@ class Sums:
         dtypes = self.queries.collect_schema()
         return {**{name: dtypes[name] for name in self.slices}, **columns}
 
-    def seen(self, measure: str) -> Floats:
+    def seen(self, measure: str) -> stats.Floats:
         """Lowest and highest values of a measure."""
         ends = self.extremes.filter(measure=self.measures.index(measure))
         return pl.concat([ends["lowest"], ends["highest"]]).drop_nulls().to_numpy()
@@ -278,14 +274,12 @@ class Sums:
 
     def _pair(self, place: Place, row: Mapping[str, Any], ranges: Mapping[str, Range]) -> Pair:
         """The pair of a row of sums."""
-        from polars_ir.statistics.samples import Moments
-
         measure, systems = self.measures[place.measure], (self.systems[place.first], self.systems[place.second])
         width = getattr(ranges.get(measure) or range_of(measure), "width", math.inf)
-        sample = Moments.of(())
+        sample = stats.Moments.of(())
         if row["n"]:
-            figures = {name: row[name] for name in Moments._fields if name in row}
-            sample = Moments(**figures, support=(-width, width))
+            figures = {name: row[name] for name in stats.Moments._fields if name in row}
+            sample = stats.Moments(**figures, support=(-width, width))
             if too_small(sample):
                 raise InputTypeError.lazy(f"a difference of {measure!r} that is too small to be squared")
         lacking = row["lacking_first"], row["lacking_second"]

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polars_ir import statistics as stats
 from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, option
+from polars_ir.extras import np
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.language.columns import is_cost
 from polars_ir.per_query.provenance import check_made_alike, codes_of_judgments, note_of_other_judgments
@@ -41,10 +43,7 @@ from polars_ir.per_query.shared.queries import (
 from polars_ir.per_query.shared.sums import MEANS_OF_CLUSTERS, Source
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
-
-    from polars_ir.statistics.randomisation import Floats
 
     Booleans = NDArray[np.bool_]
 
@@ -64,15 +63,15 @@ class Scores:
 
     systems: tuple[str, ...]
     queries: pl.LazyFrame
-    values: Mapping[str, Floats]
+    values: Mapping[str, stats.Floats]
     answered: Booleans
     slices: tuple[str, ...] = ()
     note: str | None = None
     clusters: NDArray[np.intp] | None = None
     each_query: Scores | None = None
     system: str = "run"
-    judged: Mapping[str, Floats] = field(default_factory=dict)
-    model: Mapping[str, Floats] = field(default_factory=dict)
+    judged: Mapping[str, stats.Floats] = field(default_factory=dict)
+    model: Mapping[str, stats.Floats] = field(default_factory=dict)
 
     def of_clusters(self) -> Scores:
         """The scores of clusters instead of their queries, if there are clusters."""
@@ -83,10 +82,8 @@ class Scores:
         queries = pl.LazyFrame({"cluster": range(len(answered))})
         return Scores(self.systems, queries, values, answered, note=self.note, each_query=self, system=self.system)
 
-    def by_cluster(self, values: Floats) -> Floats:
+    def by_cluster(self, values: stats.Floats) -> stats.Floats:
         """Means of clusters over their queries with values of all systems that have any."""
-        import numpy as np
-
         if self.clusters is None:
             return values
         numbers = np.unique(self.clusters, return_inverse=True)[1]
@@ -154,8 +151,6 @@ class Scores:
 
     def undefined(self, measure: str, pair: tuple[int, int]) -> list[str]:
         """Notes on a pair: those on all systems, and on queries that both answered and only one has a value for."""
-        import numpy as np
-
         if self.each_query is not None:
             return self.left_out(measure, pair)
         answered = self.answered[:, pair].all(axis=1)
@@ -177,10 +172,8 @@ class Scores:
         dtypes = self.queries.collect_schema()
         return {**{name: dtypes[name] for name in self.slices}, **columns}
 
-    def seen(self, measure: str) -> Floats:
+    def seen(self, measure: str) -> stats.Floats:
         """The values of a measure."""
-        import numpy as np
-
         values = self.values[measure]
         return values[~np.isnan(values)]
 
@@ -209,8 +202,6 @@ class Scores:
 
     def _filled(self, pairs: Sequence[tuple[int, int]], as_0: Collection[str]) -> Scores:
         """The scores with 0 for missing values of the first system, where the second has one."""
-        import numpy as np
-
         values = dict(self.values)
         for measure in as_0:
             values[measure] = values[measure].copy()
@@ -230,16 +221,11 @@ class Scores:
         complete: bool,
     ) -> Pairs:
         """Pairs of all queries; the `given` scores show who lacks what, and have means as `ir.mean` adds them up."""
-        import numpy as np
-
-        from polars_ir.statistics import significance
-        from polars_ir.statistics.samples import Values
-
-        values = [significance.of_all(of) if complete else of for of in self.values.values()]
-        differences, made = significance.differences(values, pairs), []
+        values = [stats.of_all(of) if complete else of for of in self.values.values()]
+        differences, made = stats.differences(values, pairs), []
         columns = zip(product(zip(self.values, values, strict=True), pairs), differences.T, strict=True)
         for ((measure, of_measure), pair), column in columns:
-            there = significance.there(column)
+            there = stats.there(column)
             d = column[there]
             width = getattr(ranges.get(measure) or range_of(measure), "width", math.inf)
             better = -d if is_cost(measure) else d
@@ -252,7 +238,7 @@ class Scores:
                     measure,
                     self.systems[pair[0]],
                     self.systems[pair[1]],
-                    Values(d, support=(-width, width)),
+                    stats.Values(d, support=(-width, width)),
                     mean,
                     baseline_mean,
                     int((better > tolerance).sum()),
@@ -260,22 +246,20 @@ class Scores:
                     self.n_missing(pair),
                     self.undefined(measure, pair),
                     (0, 0, 0, 0) if given is None else given.one_sided(measure, pair),
-                    float(significance.deviation(of_pair[:, 0])) / math.sqrt(len(d)) if len(d) > 1 else None,
+                    float(stats.deviation(of_pair[:, 0])) / math.sqrt(len(d)) if len(d) > 1 else None,
                 )
             )
         if self.model:
             from polars_ir.per_query.shared.reference import with_estimates
             from polars_ir.statistics.prediction import moments_of
 
-            of_model = significance.differences(list(self.model.values()), pairs)
+            of_model = stats.differences(list(self.model.values()), pairs)
             moments = moments_of(differences, of_model, np.logical_or.reduce(self.answered, axis=1))
             return Pairs(names, with_estimates(made, moments))
         return Pairs(names, made, values, differences)
 
     def one_sided(self, measure: str, pair: tuple[int, int]) -> tuple[int, int, int, int]:
         """The counts of `Pair.one_sided`."""
-        import numpy as np
-
         answered, lacking = self.answered[:, pair], np.isnan(self.values[measure][:, pair])
         only = (answered & ~answered[:, ::-1]).sum(axis=0).tolist()
         undefined = (lacking & ~lacking[:, ::-1])[answered.all(axis=1)].sum(axis=0).tolist()
@@ -296,10 +280,8 @@ class Scores:
         )
 
 
-def _complete(values: Floats) -> Booleans:
+def _complete(values: stats.Floats) -> Booleans:
     """True for the queries with values of all systems that have any."""
-    import numpy as np
-
     lacking = np.isnan(values)
     return np.logical_not(lacking[:, ~lacking.all(axis=0)].any(axis=1, keepdims=True))[:, 0]
 
@@ -329,8 +311,6 @@ def scores_of(
     Where `keys` distinguish several rows of a query, the query is the cluster. A function whose queries can not be
     `clustered` has no note that advises it.
     """
-    import numpy as np
-
     cluster = QUERY if keys and cluster is None else cluster
     of = queries_of(per_query, measures, by=by, cluster=cluster, what=what, several=True, keys=keys)
     of = of.compared(measures)
@@ -362,7 +342,7 @@ def scores_of(
     answered = np.zeros((int(is_first.sum()), len(systems)), bool)
     np.put(answered, cells, True)
 
-    def by_cell(column: str, unanswered: Floats | float) -> Floats:
+    def by_cell(column: str, unanswered: stats.Floats | float) -> stats.Floats:
         found = np.full(answered.shape, unanswered)
         np.put(found, cells, rows[column].cast(pl.Float64).fill_null(np.nan).to_numpy())
         return found

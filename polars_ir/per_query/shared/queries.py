@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 import polars.selectors as cs
 
+from polars_ir import statistics as stats
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, OptionError
+from polars_ir.extras import np
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.kinds import aligned_series
 from polars_ir.frames.roles import ADVISED, PROVENANCE, note_of_structure
@@ -34,11 +36,7 @@ from polars_ir.per_query.shared.measures import Measures, measures_of, warn_of_a
 from polars_ir.per_query.shared.plan_rows import rows_of_plan
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
-
-    from polars_ir.statistics.randomisation import Floats
-    from polars_ir.statistics.samples import Sample
 
     Booleans = NDArray[np.bool_]
 
@@ -77,7 +75,7 @@ class Pair(NamedTuple):
     measure: str
     run: str
     baseline: str
-    sample: Sample
+    sample: stats.Sample
     mean: float | None
     baseline_mean: float | None
     wins: int
@@ -86,7 +84,7 @@ class Pair(NamedTuple):
     notes: Sequence[str]
     one_sided: tuple[int, int, int, int] = (0, 0, 0, 0)
     error: float | None = None
-    people: Sample | None = None
+    people: stats.Sample | None = None
     beside: Mapping[str, Any] | None = None
 
     @property
@@ -103,8 +101,8 @@ class Pairs(NamedTuple):
 
     slice: Mapping[str, Any]
     pairs: Sequence[Pair]
-    values: Sequence[Floats] = ()
-    differences: Floats | None = None
+    values: Sequence[stats.Floats] = ()
+    differences: stats.Floats | None = None
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from polars_ir import statistics as stats
 from polars_ir.errors import SHOWN, Code, ColumnError, DataError, Fix, MeasureError, OptionError, option, quoted, warn
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import collected
@@ -184,9 +185,7 @@ def summary(queries: Queries, kind: str, alpha: float) -> pl.LazyFrame:
 
 def estimated(moments: pl.LazyFrame, averaging: Averaging, kind: str, alpha: float) -> pl.LazyFrame:
     """The rows of moments with their estimates and intervals; people's alone where these are no wider."""
-    from polars_ir.statistics.prediction import alone, predicted
-
-    rows, n = predicted(moments), pl.col("n").cast(pl.Int64)
+    rows, n = stats.prediction.predicted(moments), pl.col("n").cast(pl.Int64)
     between = averaging.between if kind == "auto" else (-math.inf, math.inf)
     if all(map(math.isfinite, between)):
         # Wilson's interval also widens as its mean comes to the middle of the range.
@@ -197,7 +196,7 @@ def estimated(moments: pl.LazyFrame, averaging: Averaging, kind: str, alpha: flo
             averages.middle_and_half(pl.col(mean), pl.col(error), n, z=z, between=between)[1] for mean, error in both
         )
         is_inside = (pl.col("lowest") >= between[0]) & (pl.col("highest") <= between[1])
-        rows = alone(rows, is_inside & (width > of_people))
+        rows = stats.prediction.alone(rows, is_inside & (width > of_people))
     figures = {MEAN: pl.col("estimate"), ERROR: pl.col("error"), NUMBER: n, DEGREES: n - 1}
     rows = rows.with_columns(**figures, **{LOWEST: pl.col("lowest"), HIGHEST: pl.col("highest")})
     return rows.with_columns(**averages.bounded_interval_of(averaging._replace(between=between), alpha))
@@ -225,16 +224,13 @@ def means(queries: Queries, measures: Sequence[str]) -> pl.LazyFrame:
 
 def with_estimates(pairs: Sequence[Pair], moments: pl.LazyFrame) -> list[Pair]:
     """The pairs of people's differences with the estimates of both, by the moments of each."""
-    from polars_ir.statistics.prediction import predicted
-    from polars_ir.statistics.samples import Moments
-
-    rows = predicted(moments).with_columns(people_mean="y", error=pl.col("error").fill_null(0.0))
+    rows = stats.prediction.predicted(moments).with_columns(people_mean="y", error=pl.col("error").fill_null(0.0))
     found = []
     for pair, row in zip(pairs, rows.collect(engine="in-memory").iter_rows(named=True), strict=True):
-        d, sample = pair.sample, Moments.of(())
+        d, sample = pair.sample, stats.Moments.of(())
         if d.n:
             squares = row["error"] ** 2 * d.n * (d.n - 1)
-            sample = Moments(d.n, row["estimate"], squares, d.lowest, d.highest, support=d.support)
+            sample = stats.Moments(d.n, row["estimate"], squares, d.lowest, d.highest, support=d.support)
         turned = OTHER_SIGN if d.n and row["estimate"] * row["people_mean"] < 0 else None
         beside = {name: row[name] for name in ADDED} | {"why": "; ".join(filter(None, (row["why"], turned))) or None}
         found.append(pair._replace(sample=sample, people=d, beside=beside))

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import polars as pl
 import polars.selectors as cs
 
+from polars_ir import statistics as stats
 from polars_ir.errors import SHOWN, DataError
 from polars_ir.frames.kinds import collected
 from polars_ir.frames.rules import once
@@ -22,9 +23,6 @@ from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.groups import shift_of
 from polars_ir.per_query.shared.measures import range_of
 from polars_ir.per_query.shared.queries import ALL, Queries
-
-if TYPE_CHECKING:
-    from polars_ir.statistics.samples import Moments
 
 #: A function of the rows of a partition, or of all, whose results are merged by `ALL` and the slices.
 Query = Callable[[pl.LazyFrame], pl.LazyFrame]
@@ -155,7 +153,7 @@ def as_texts(columns: Sequence[str]) -> list[pl.Expr]:
 
 
 #: Moments of each value of an attribute, by system, attribute and measure.
-OfSlices = Mapping[tuple[str | None, str, str], Mapping[Any, "Moments"]]
+OfSlices = Mapping[tuple[str | None, str, str], Mapping[Any, "stats.Moments"]]
 
 
 def slice_moments(
@@ -165,8 +163,6 @@ def slice_moments(
 
     The slices are texts or, with `of_times`, periods.
     """
-    from polars_ir.statistics.samples import Moments
-
     executor = (source or locally)(queries)
     systems = tuple(filter("run".__eq__, queries.systems))
     attributes, shifts = tuple(map(column_for, queries.slices)), _shifts(queries, executor)
@@ -179,13 +175,13 @@ def slice_moments(
         _, problem, fix = once("per_query", [*systems, "query_id"], {"run": "run"})
         shown = found.drop("total").sort("query_id").head(SHOWN)
         raise DataError.rows("per_query", problem, COME_AGAIN if of_times else fix, int(found["total"][0]), shown)
-    moments: dict[tuple[str | None, str, str], dict[Any, Moments]] = {}
+    moments: dict[tuple[str | None, str, str], dict[Any, stats.Moments]] = {}
     for row in rows.sort(*systems, "value").iter_rows(named=True):
         key = row.get("run"), queries.slices[row["attribute"]], queries.measures[row["measure"]]
-        part = Moments.of(())
+        part = stats.Moments.of(())
         if row["n"]:
-            figures = {name: row[name] for name in Moments._fields if name in row}
-            part = Moments(**figures, shift=schema.shifts[row["measure"]])
+            figures = {name: row[name] for name in stats.Moments._fields if name in row}
+            part = stats.Moments(**figures, shift=schema.shifts[row["measure"]])
         of_key = moments.setdefault(key, {})
         of_key[row["value"]] = of_key[row["value"]].joined(part) if row["value"] in of_key else part
     counts = rows.filter(measure=0, attribute=0).group_by("value").agg(pl.col("queries").sum()).sort("value")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Literal, NamedTuple
 
+from polars_ir import statistics as stats
+
 #: Intervals of a median, which need not hold the mean.
 OF_MEDIANS = ("median", "hodges-lehmann")
 
@@ -43,13 +45,11 @@ class PairedTest(NamedTuple):
 
     def lowest_p(self, differing: int, n: int) -> float:
         """The lowest p of any outcome in which so many of n queries differ, as far as the test has a simple one."""
-        from polars_ir.statistics import student
-
         if self.name in ("wilcoxon", "sign", "randomisation"):
             return 2.0 ** (1 - differing)
         if self.name in ("t", "max-t") and differing < n:
             # All that differ do so by the same.
-            return student.two_sided(math.sqrt(differing * (n - 1) / (n - differing)), n - 1)
+            return stats.student.two_sided(math.sqrt(differing * (n - 1) / (n - differing)), n - 1)
         return 0.0
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from polars_ir import statistics as stats
 from polars_ir.errors import OptionError
+from polars_ir.extras import np
 from polars_ir.language.options import check, one_of, or_none
 from polars_ir.per_query.shared.estimators import (
     NO_RANKS,
@@ -28,11 +30,6 @@ from polars_ir.per_query.shared.options import BOUNDED, ROUNDED, Gating
 from polars_ir.per_query.shared.queries import Pair, Pairs
 from polars_ir.per_query.shared.tests import OF_MEDIANS
 
-if TYPE_CHECKING:
-    from polars_ir.statistics.samples import Ends, Sample
-    from polars_ir.statistics.significance import Outcome
-
-
 #: The most queries whose signs are changed for a p; of more it is that of the normal limit.
 MOST_FLIPPED = 100_000
 
@@ -42,8 +39,8 @@ BEYOND = "below its floor"
 
 def with_test(
     pair: Pair,
-    outcome: Outcome,
-    intervals: Sequence[Ends | None],
+    outcome: stats.Outcome,
+    intervals: Sequence[stats.Ends | None],
     options: Procedure,
     effect: Mapping[str, float | None],
 ) -> dict[str, Any]:
@@ -90,7 +87,7 @@ def _equivalence(pair: Pair, options: Procedure) -> dict[str, float | bool | Non
     return {"p_equivalent": p, "equivalent": None if p is None else p <= options.alpha}
 
 
-def _notes(row: Mapping[str, Any], d: Sample, options: Procedure) -> list[str]:
+def _notes(row: Mapping[str, Any], d: stats.Sample, options: Procedure) -> list[str]:
     """The reasons for nulls in the row."""
     if row["n_queries"] < 2:
         of = "all" if options.test.complete else "both"
@@ -216,7 +213,7 @@ def with_floor(
 
 
 def _decided(
-    gains: Sample, measure: str, bounds: Ends | None, max_drop: float, options: Gating, n_rows: int
+    gains: stats.Sample, measure: str, bounds: stats.Ends | None, max_drop: float, options: Gating, n_rows: int
 ) -> str | None:
     """The verdict by the bounds, if they tell."""
     limit = -max_drop * ROUNDED
@@ -231,8 +228,8 @@ def _decided(
 
 def _undecided(
     pair: Pair,
-    gains: Sample,
-    bounds: Ends | None,
+    gains: stats.Sample,
+    bounds: stats.Ends | None,
     max_drop: float,
     options: Gating,
     n_rows: int,
@@ -256,7 +253,7 @@ def _undecided(
     return notes
 
 
-def _without(gains: Sample, bounds: Ends | None, options: Gating) -> list[str]:
+def _without(gains: stats.Sample, bounds: stats.Ends | None, options: Gating) -> list[str]:
     """The note on bounds that there are not."""
     reason = f"there is no {options['interval']} interval of these differences{why_none(gains)}"
     return [reason] if bounds is None else []
@@ -278,12 +275,11 @@ def too_few(differing: int, n: int, so_many: str = "") -> str:
     return f"{told}: no outcome of so few{so_many} could have been beyond chance"
 
 
-def _seen(pair: Pair, gains: Sample, max_drop: float, options: Gating, n_rows: int, p: float, lowest_p: float) -> str:
+def _seen(
+    pair: Pair, gains: stats.Sample, max_drop: float, options: Gating, n_rows: int, p: float, lowest_p: float
+) -> str:
     """The drop that would have been found 4 times out of 5, where none was found."""
     from statistics import NormalDist
-
-    from polars_ir.statistics import student
-    from polars_ir.statistics.planning import POWER, widened
 
     n, alpha, told = gains.n, options["alpha"], f"no drop beyond chance ({_p(p)})"
     if options["interval"] == "anytime":
@@ -291,9 +287,9 @@ def _seen(pair: Pair, gains: Sample, max_drop: float, options: Gating, n_rows: i
     if lowest_p > alpha:
         return too_few(pair.differing, n, ", in so many rows," if 2.0**-pair.differing <= alpha else "")
     # Rows share alpha, and the spread may be larger than it seems.
-    error = gains.std * widened(n) / math.sqrt(n)
-    t = student.quantile(1 - alpha / n_rows, n - 1) + student.quantile(POWER, n - 1)
-    found = max(t * error, max_drop + NormalDist().inv_cdf(POWER) * error)
+    error = gains.std * stats.planning.widened(n) / math.sqrt(n)
+    t = stats.student.quantile(1 - alpha / n_rows, n - 1) + stats.student.quantile(stats.planning.POWER, n - 1)
+    found = max(t * error, max_drop + NormalDist().inv_cdf(stats.planning.POWER) * error)
     if found <= -gains.mean:
         return told  # As large a drop was not found: what is normal of larger samples does not hold here.
     if found >= gains.support[1]:
@@ -302,37 +298,33 @@ def _seen(pair: Pair, gains: Sample, max_drop: float, options: Gating, n_rows: i
     return f"{told}; one of {size} would be found 4 times out of 5"
 
 
-def _bounds(gains: Sample, measure: str, options: Gating, n_rows: int) -> Ends | None:
+def _bounds(gains: stats.Sample, measure: str, options: Gating, n_rows: int) -> stats.Ends | None:
     """The bounds of the mean gain, each beyond the true one with a probability of alpha by the number of rows."""
     advice, alpha = (f"ir.gate of {measure!r}", "more queries"), 2 * options["alpha"] / n_rows
     return estimates([gains], options["interval"], alpha, advice=advice)[0].ends if gains.n > 1 else None
 
 
-def _fresh(gains: Sample, differing: float, max_drop: float, options: Gating) -> int | None:
+def _fresh(gains: stats.Sample, differing: float, max_drop: float, options: Gating) -> int | None:
     """About how many fresh queries decide, by the upper limit of the spread; by moments the number of Student's t."""
-    from polars_ir.statistics import planning
-
     # Rounded as in the bounds.
     alpha, (lowest, highest) = (1 - (1 - 2 * options["alpha"])) / 2, gains.support
-    wider = planning.widened(gains.n)
+    wider = stats.planning.widened(gains.n)
     if gains.values is not None:
         kind, values = options["interval"], (gains.values * wider).clip(lowest, highest)
-        return planning.gate_queries(values, max_drop=max_drop, lowest=lowest, alpha=alpha, kind=kind)
+        return stats.planning.gate_queries(values, max_drop=max_drop, lowest=lowest, alpha=alpha, kind=kind)
     spread = wider * math.sqrt(gains.std**2 * (gains.n - 1) / gains.n + gains.mean**2)
-    return planning.gate_queries_by_t(spread, differing, max_drop=max_drop, alpha=alpha)
+    return stats.planning.gate_queries_by_t(spread, differing, max_drop=max_drop, alpha=alpha)
 
 
-def _plan(gains: Sample, differing: float, max_drop: float, low: float, options: Gating) -> str:
+def _plan(gains: stats.Sample, differing: float, max_drop: float, low: float, options: Gating) -> str:
     """The smallest drop that the queries rule out, and about how many fresh ones would decide."""
-    from polars_ir.statistics.planning import MOST_QUERIES
-
     ruled_out = f"these queries rule out a drop of more than {-low:.3g}"
     if not max_drop:
         return f"{ruled_out}; no number of queries shows that nothing at all is lost: allow a max_drop above 0"
     needed = _fresh(gains, differing, max_drop, options)
     if needed is not None and needed <= gains.n:
         return f"{ruled_out}; they would mostly pass a change without any drop: the difference is close to max_drop"
-    fresh = f"more than {MOST_QUERIES:,}" if needed is None else f"about {needed:,}"
+    fresh = f"more than {stats.planning.MOST_QUERIES:,}" if needed is None else f"about {needed:,}"
     return f"{ruled_out}; {fresh} fresh queries would pass a change without any drop 4 times out of 5"
 
 
@@ -343,12 +335,6 @@ def p_of_drops(slices: Sequence[Pairs], ranges: Mapping[str, Range], interval: s
     queries, and by a bet for an interval `"anytime"`, both by Holm. But for a bet, none is below that of Student's t,
     corrected for skewness, which sees that few queries make the mean. None of fewer than two queries.
     """
-    import numpy as np
-
-    from polars_ir.statistics.bounds import p_of_signs
-    from polars_ir.statistics.randomisation import Draws, is_near_limit, largest_flipped
-    from polars_ir.statistics.significance import corrected
-
     gains, parts = [], []
     for of in slices:
         signs = np.array([-1.0 if ranges[pair.measure].is_cost else 1.0 for pair in of.pairs])
@@ -357,42 +343,38 @@ def p_of_drops(slices: Sequence[Pairs], ranges: Mapping[str, Range], interval: s
             parts.append((of.differences * signs)[:, [each.n > 1 for each in own]])
         gains += own
     if interval == "anytime":
-        bets = [None if d.values is None or d.n < 2 else p_of_signs(d.values, d.support[1]) for d in gains]
-        return corrected(bets, "holm", alpha=0.0)
-    is_many = sum(map(len, parts)) > MOST_FLIPPED or all(is_near_limit(np.nan_to_num(part)).all() for part in parts)
+        bets = [None if d.values is None or d.n < 2 else stats.p_of_signs(d.values, d.support[1]) for d in gains]
+        return stats.corrected(bets, "holm", alpha=0.0)
+    is_many = sum(map(len, parts)) > MOST_FLIPPED or all(
+        stats.is_near_limit(np.nan_to_num(part)).all() for part in parts
+    )
     if len(parts) == len(slices) and not is_many:
-        flipped = iter(largest_flipped(parts, Draws(), lower=True).tolist())
+        flipped = iter(stats.largest_flipped(parts, stats.Draws(), lower=True).tolist())
         p = [next(flipped) if d.n > 1 else None for d in gains]
     else:
-        p = corrected([_p_by_limit(d) for d in gains], "holm", alpha=0.0)
+        p = stats.corrected([_p_by_limit(d) for d in gains], "holm", alpha=0.0)
     by_t = [tail and tail.p_above(0.0) for tail in (d.scaled(-1).tail(whole=True) for d in gains)]
     return [None if a is None or b is None else max(a, b) for a, b in zip(p, by_t, strict=True)]
 
 
-def _p_by_limit(gains: Sample) -> float | None:
+def _p_by_limit(gains: stats.Sample) -> float | None:
     """The p of as low a sum after changes of signs, by its normal limit."""
-    import numpy as np
-
-    from polars_ir.statistics.randomisation import p_by_limit, unit
-
     if gains.n < 2:
         return None
     figures = np.array([gains.std, gains.mean])
-    std, mean = (figures / unit(figures)).tolist()
+    std, mean = (figures / stats.unit(figures)).tolist()
     squares = std**2 * (gains.n - 1) + gains.n * mean**2
-    return float(p_by_limit(gains.n * mean, squares)) if squares else 1.0
+    return float(stats.p_by_limit(gains.n * mean, squares)) if squares else 1.0
 
 
 def check_correction(correction: object) -> None:
     """Raise an `OptionError` unless this is a known name of a correction, or None."""
-    from polars_ir.statistics.significance import MAIN_CORRECTIONS, is_correction
-
-    if is_correction(correction):
+    if stats.is_correction(correction):
         return
     try:
-        check("correction", correction, or_none(one_of(*MAIN_CORRECTIONS)))
+        check("correction", correction, or_none(one_of(*stats.MAIN_CORRECTIONS)))
     except OptionError as error:
-        if (meant := f"fdr_{correction}").lower() in MAIN_CORRECTIONS:
+        if (meant := f"fdr_{correction}").lower() in stats.MAIN_CORRECTIONS:
             error.near = f"Did you mean {meant!r}?"
         raise
 
@@ -411,13 +393,13 @@ def tested(
 
     Where a p of resamples could not be lower, the note gives this as the reason why it is not significant.
     """
-    from polars_ir.statistics.significance import corrected
-
     families: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         families.setdefault("" if family == "all" else row["measure"], []).append(row)
     for of_family in families.values():
-        for row, p in zip(of_family, corrected([r["p"] for r in of_family], correction, alpha=alpha), strict=True):
+        for row, p in zip(
+            of_family, stats.corrected([r["p"] for r in of_family], correction, alpha=alpha), strict=True
+        ):
             row.setdefault("p_corrected", p)
     for row in rows:
         p = row["p_corrected"]
