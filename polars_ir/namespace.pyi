@@ -330,7 +330,7 @@ class IRNamespace(Generic[_FrameT_co]):
     ) -> _FrameT_co:
         """Fall-out: the share of the documents judged not relevant that is among the first k; lower is better."""
     def favour(
-        self, measures: Measures | None = None, *, truth: str = "people", **options: Unpack[Judging]
+        self, measures: Measures | None = None, *, truth: str = "people", **options: Unpack[ComparingJudges]
     ) -> _FrameT_co:
         """Favour that each judge shows a system: its value by the judge less that by the truth, against other systems."""
     def full_recall(
@@ -480,7 +480,7 @@ class IRNamespace(Generic[_FrameT_co]):
     ) -> _FrameT_co:
         """The judged relation: one row per judged document of every judged query, with its place in the run."""
     def judge_effect(
-        self, measures: Measures | None = None, *, truth: str = "people", **options: Unpack[Judging]
+        self, measures: Measures | None = None, *, truth: str = "people", **options: Unpack[ComparingJudges]
     ) -> _FrameT_co:
         """Effect of each judge on the outcome: whether the same systems win, and win significantly, as by the truth."""
     def judge_next(

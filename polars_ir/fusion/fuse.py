@@ -9,7 +9,6 @@ Conventions
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from operator import add
@@ -26,7 +25,7 @@ from polars_ir.frames.rules import guard
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.fusion.dialects import Fusion, Missing, fusion_of
 from polars_ir.fusion.inputs import LIST, MOST_COLUMNS, of_one, repeated, table_of
-from polars_ir.fusion.methods import BY_NAME, Method
+from polars_ir.fusion.methods import Method
 from polars_ir.fusion.pruning import pruned, ranked_lists
 from polars_ir.fusion.weights import all_weights, check_reads_weights, weighted
 from polars_ir.language.options import check, count, or_none, public, truth
@@ -77,7 +76,7 @@ def fuse(
     weights
         A number for each run, in the order of a dict or list of runs, or of first rows in a table (an error for a
         LazyFrame); a dict by run; a table (`query_id`, `run`, `weight`); or an expression that aggregates a run's list
-        for a query,        such as `pl.col("score").max() - pl.col("score").min()`. 0 or more, not all 0.
+        for a query, such as `pl.col("score").max() - pl.col("score").min()`. 0 or more, not all 0.
     k
         The constant of RRF: 60, but 2 for Qdrant.
     missing
@@ -151,19 +150,6 @@ def fuse(
         if not is_searched(table):
             search_duplicates(table)
         raise
-
-
-def _names_of_methods() -> str:
-    """The names of the methods for the docstring, those of scores first."""
-    of_ranks = [name for name, method in BY_NAME.items() if "score" not in method.term.meta.root_names()]
-    of_scores = [name for name in BY_NAME if name not in of_ranks]
-    scores, ranks = (", ".join(f'`"{name}"`' for name in names) for names in (of_scores, of_ranks))
-    return textwrap.fill(
-        f"{scores} of scores; {ranks} of ranks.", 116, initial_indent=" " * 18, subsequent_indent="    "
-    ).strip()
-
-
-fuse.__doc__ = (fuse.__doc__ or "").replace("those of `ir.fusion.METHODS`.", _names_of_methods(), 1)
 
 
 def _bounds_scores(fusion: Fusion, weights: Any) -> bool:

@@ -25,7 +25,7 @@ from polars_ir.per_query.shared.paired import paired_systems
 from polars_ir.per_query.shared.queries import Pairs, check_names
 from polars_ir.per_query.shared.sums import Source
 from polars_ir.per_query.shared.tests import FEW, FEW_OF_FLIPS, OF_FEW, OF_FEW_FLIPS, OF_MEDIANS, SKEWED, TESTS
-from polars_ir.per_query.shared.verdicts import check_correction, tested, with_test
+from polars_ir.per_query.shared.verdicts import check_correction, with_corrected_p, with_test
 
 #: Columns of the result after the slices, the deciding ones first. A terminal shows the first four and the last four.
 SCHEMA = {
@@ -155,15 +155,10 @@ def compared_systems(
         # The p of a row is Student's, and no correction makes it lower.
         for row, p in zip(rows, together, strict=True):
             row["p_corrected"] = None if row["p"] is None else max(row["p"], p)
-    found = tested(
-        rows,
-        scores.schema(columns),
-        significant="significant",
-        correction=None if test.of_all else correction,
-        alpha=alpha,
-        resamples=draws.resamples if test.resampled else None,
-        family=options["family"],
-    ).rename({"run": scores.system})
+    correction, drawn = None if test.of_all else correction, draws.resamples if test.resampled else None
+    schema, of = scores.schema(columns), options["family"]
+    found = with_corrected_p(rows, schema, "significant", correction, alpha, resamples=drawn, family=of)
+    found = found.rename({"run": scores.system})
     few = pl.col("significant") & (pl.col("n_queries") <= FEW) & (test.interval not in ("auto", *OF_MEDIANS))
     flips = pl.col("significant") & (pl.col("n_queries") <= FEW_OF_FLIPS) & (test is TESTS["max-t"])
     of_few = OF_FEW if columns is SCHEMA else SKEWED  # With a reference there is no other test.

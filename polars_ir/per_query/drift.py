@@ -49,7 +49,7 @@ from polars_ir.per_query.shared.measures import Measures, Range, range_of
 from polars_ir.per_query.shared.options import Grouping
 from polars_ir.per_query.shared.queries import CLUSTER, Queries, queries_of
 from polars_ir.per_query.shared.sums import MEANS_OF_CLUSTERS, Source, slice_moments
-from polars_ir.per_query.shared.verdicts import check_correction, tested
+from polars_ir.per_query.shared.verdicts import check_correction, with_corrected_p
 
 if TYPE_CHECKING:
     Ends = dict[tuple[Any, ...], tuple[float | None, float | None]]
@@ -176,84 +176,61 @@ def course_of(
 ) -> pl.DataFrame:
     """Result of `drift`; a `source` has the sums of a frame whose rows a plan stands for."""
     check_correction(options["correction"])
-    if isinstance(per_query, pl.LazyFrame):
-        if cluster is not None:
-            raise InputTypeError.lazy("ir.drift with cluster", MEANS_OF_CLUSTERS)
-        queries = queries_of(per_query, measures, by=by, needs="by", repeated=True)
-        return _of_moments(queries, options, every, reference, source)
-    queries = queries_of(per_query, measures, by=by, cluster=cluster, needs="by", what="ir.drift")
+    is_plan = isinstance(per_query, pl.LazyFrame)
+    if is_plan and cluster is not None:
+        raise InputTypeError.lazy("ir.drift with cluster", MEANS_OF_CLUSTERS)
+    how: dict[str, Any] = {"repeated": True} if is_plan else {"cluster": cluster, "what": "ir.drift"}
+    queries = queries_of(per_query, measures, by=by, needs="by", **how)
     warn_of_several(queries.table, queries.measures)
-    attribute = _time_of(queries)
-    column = column_for(attribute)
+    attribute, *others = queries.slices
+    if others:
+        raise ColumnError(f"must give one column of times; got {', '.join(map(repr, queries.slices))}.", about="by")
+    column, least = column_for(attribute), options["min_queries"]
+    dtype = queries.rows.collect_schema()[column]
+    period = _truncated(dtype, attribute, every)
     # Recurring queries are compared with their own earlier values.
     paired = QUERY in queries.table.columns
-    if paired:
-        warn_of_other_judgments(queries.table, QUERY)
-    if paired and cluster is None:
-        queries = replace(queries, rows=queries.rows.with_columns(pl.col(QUERY).alias(CLUSTER)), cluster=QUERY)
-    dtype, least = queries.rows.collect_schema()[column], options["min_queries"]
-    queries = replace(queries, rows=queries.rows.with_columns(_truncated(dtype, attribute, every)))
-    if queries.cluster is not None:
-        queries = queries.of_clusters(lambda measure: average(pl.col(measure).cast(pl.Float64)))
-        queries = replace(queries, rows=queries.rows.collect().lazy())
-    samples = queries.each_system(per_query, *(["query_id"] if paired else []))
-    counts = pl.concat([frame[column] for _, frame in samples]).alias("value").value_counts(name="queries")
+    if is_plan:
+        found, counts = slice_moments(queries, source, of_times=True, every=every)
+        systems = list(dict.fromkeys(system for system, *_ in found))
+        values: OfBuckets = {(system, measure): moments for (system, _, measure), moments in found.items()}
+    else:
+        queries = _in_periods(queries, period, paired=paired)
+        frames = dict(queries.each_system(per_query, *(["query_id"] if paired else [])))
+        systems = list(frames)
+        counts = pl.concat([frame[column] for frame in frames.values()]).alias("value").value_counts(name="queries")
+        counts = counts.sort("value")
+        values = {
+            (system, measure): {bucket: stats.Values(of_bucket) for bucket, of_bucket in of_buckets.items()}
+            for system, frame in frames.items()
+            for measure, of_buckets in zip(queries.measures, values_by(frame, column, *queries.measures), strict=True)
+        }
     if every is None:
-        _check_shared(dtype, counts.height, int(counts["queries"].sum()) // len(samples), attribute, least)
-    buckets, first = _buckets(counts.sort("value"), attribute, reference)
-    values: OfBuckets = {
-        (system, measure): {bucket: stats.Values(of_bucket) for bucket, of_bucket in of_buckets.items()}
-        for system, frame in samples
-        for measure, of_buckets in zip(queries.measures, values_by(frame, column, *queries.measures), strict=True)
-    }
+        _check_shared(dtype, counts.height, int(counts["queries"].sum()) // len(systems), attribute, least)
+    buckets = counts["value"].alias(column)
+    _warn_of_texts(buckets, attribute)
+    first = _places_of(reference, buckets, counts["queries"])
     courses = {
-        (system, measure): _paired_course(frame, measure, column, buckets, first, least)
+        (system, measure): _paired_course(frames[system], measure, column, buckets, first, least)
         if paired
         else _course(values[system, measure], buckets, range_of(measure), first, least)
         for measure in queries.measures
-        for system, frame in samples
+        for system in systems
     }
     return _tested(courses, values, buckets, queries, options, PAIRED if paired else queries.note())
 
 
-def _of_moments(
-    queries: Queries,
-    options: Grouping,
-    every: str | None,
-    reference: Any,
-    source: Source | None,
-) -> pl.DataFrame:
-    """The result by the moments of buckets."""
-    attribute, least = _time_of(queries), options["min_queries"]
-    dtype = queries.rows.collect_schema()[column_for(attribute)]
-    _truncated(dtype, attribute, every)
-    found, counts = slice_moments(queries, source, of_times=True, every=every)
-    systems = list(dict.fromkeys(system for system, *_ in found))
-    if every is None:
-        _check_shared(dtype, counts.height, int(counts["queries"].sum()) // len(systems), attribute, least)
-    buckets, first = _buckets(counts, attribute, reference)
-    values: OfBuckets = {(system, measure): moments for (system, _, measure), moments in found.items()}
-    courses = {
-        (system, measure): _course(values[system, measure], buckets, range_of(measure), first, least)
-        for measure in queries.measures
-        for system in systems
-    }
-    return _tested(courses, values, buckets, queries, options, queries.note())
-
-
-def _time_of(queries: Queries) -> str:
-    """The column of times."""
-    attribute, *others = queries.slices
-    if others:
-        raise ColumnError(f"must give one column of times; got {', '.join(map(repr, queries.slices))}.", about="by")
-    return attribute
-
-
-def _buckets(counts: pl.DataFrame, name: str, reference: Any) -> tuple[pl.Series, list[int] | None]:
-    """The buckets in order, by the `queries` of each `value`, and the places of the reference's buckets."""
-    buckets = counts["value"].alias(column_for(name))
-    _warn_of_texts(buckets, name)
-    return buckets, _places_of(reference, buckets, counts["queries"])
+def _in_periods(queries: Queries, period: pl.Expr, *, paired: bool) -> Queries:
+    """The queries with their buckets, in memory; clusters, and queries that recur, once in each bucket."""
+    if paired:
+        warn_of_other_judgments(queries.table, QUERY)
+        if queries.cluster is None:
+            queries = replace(queries, rows=queries.rows.with_columns(pl.col(QUERY).alias(CLUSTER)), cluster=QUERY)
+    queries = replace(queries, rows=queries.rows.with_columns(period))
+    if queries.cluster is None:
+        return queries
+    queries = queries.of_clusters(lambda measure: average(pl.col(measure).cast(pl.Float64)))
+    return replace(queries, rows=queries.rows.collect().lazy())
 
 
 def _tested(
@@ -283,8 +260,7 @@ def _tested(
         row["low"], row["high"] = ends.get((row["run"], row["measure"], row["bucket"]), (None, None))
     schema: dict[str, Any] = {"run": pl.String} if "run" in queries.systems else {}
     schema |= {**COLUMNS, "bucket": buckets.dtype}
-    of_tests: Any = {name: options[name] for name in ("correction", "alpha")} | {"resamples": None, "family": "measure"}
-    tests = tested(rows, schema, significant="drifted", **of_tests)
+    tests = with_corrected_p(rows, schema, "drifted", options["correction"], options["alpha"])
     return tests.rename(queries.table.source_names, strict=False)
 
 

@@ -20,7 +20,7 @@ from polars_ir.frames.table import per_query_table
 from polars_ir.frames.table_types import EagerFrameT, Table
 from polars_ir.language.columns import is_cost
 from polars_ir.language.options import chance, check, one_of, public
-from polars_ir.per_query.mean import mean
+from polars_ir.per_query.means import mean
 from polars_ir.per_query.shared.measures import Measures, measures_of
 from polars_ir.per_query.shared.options import MISSING
 from polars_ir.per_query.shared.paired import scores_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -23,9 +23,6 @@ from polars_ir.per_query.shared.options import RankingBySlice
 from polars_ir.per_query.shared.paired import Scores, scores_of
 from polars_ir.per_query.shared.queries import check_names
 from polars_ir.per_query.shared.tests import FEW, OF_FEW
-
-if TYPE_CHECKING:
-    from polars_ir.per_query.shared.paired import Booleans
 
 #: Columns of the result, the deciding ones first: a terminal shows the first four and the last four.
 SCHEMA = {
@@ -143,7 +140,7 @@ def _places(values: stats.Floats, alpha: float) -> dict[str, Any]:
     }
 
 
-def _better(values: stats.Floats, alpha: float) -> Booleans:
+def _better(values: stats.Floats, alpha: float) -> stats.Booleans:
     """True where the system of a row is better than that of a column, by Holm's correction of t."""
     pairs = list(combinations(range(values.shape[1]), 2))
     samples = stats.samples_of(stats.differences([values], pairs))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -23,9 +23,6 @@ from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import MISSING, Risking
 from polars_ir.per_query.shared.paired import scores_of
 from polars_ir.per_query.shared.verdicts import check_correction
-
-if TYPE_CHECKING:
-    from polars_ir.per_query.shared.paired import Booleans
 
 #: Name in messages of alpha, which is a level elsewhere.
 ALPHA = "alpha, the weight of a loss beyond that of a win,"
@@ -199,7 +196,7 @@ def geo_risk(
     alpha = check(ALPHA, alpha, not_negative())
     scores = scores_of(per_query, measures, {"missing": check("missing", missing, MISSING)}, what="ir.geo_risk")
     scores.pairs(None, "ir.geo_risk")
-    everywhere: Booleans = np.asarray(scores.answered.all(axis=1))
+    everywhere: stats.Booleans = np.asarray(scores.answered.all(axis=1))
     n_missing = int((~everywhere).sum())
     rows = [
         {"run": system, "measure": measure, "n_missing": n_missing, **row}
@@ -209,7 +206,9 @@ def geo_risk(
     return give_back(pl.DataFrame(rows, schema=GEO_RISK).rename({"run": scores.system}), per_query)
 
 
-def _geo_risks(measure: str, values: stats.Floats, everywhere: Booleans, alpha: float) -> Iterator[dict[str, Any]]:
+def _geo_risks(
+    measure: str, values: stats.Floats, everywhere: stats.Booleans, alpha: float
+) -> Iterator[dict[str, Any]]:
     """Mean and risks of each system; `everywhere` holds the queries that all systems answered."""
     undefined = np.isnan(values)
     some_only = int((everywhere & undefined.any(axis=1) & ~undefined.all(axis=1)).sum())

@@ -11,7 +11,7 @@ from polars_ir.errors import DataError, InputTypeError
 from polars_ir.frames.kinds import to_polars
 from polars_ir.language.names import Names, spelt_in_sql
 from polars_ir.language.options import Value, check, one_of, public
-from polars_ir.per_query.mean import mean
+from polars_ir.per_query.means import mean
 
 
 @public()

@@ -36,7 +36,7 @@ from polars_ir.per_query.shared.options import Slicing
 from polars_ir.per_query.shared.paired import Scores, scores_of
 from polars_ir.per_query.shared.queries import Queries, Systems, check_names, queries_of
 from polars_ir.per_query.shared.sums import Source, as_texts, slice_moments
-from polars_ir.per_query.shared.verdicts import check_correction, tested
+from polars_ir.per_query.shared.verdicts import check_correction, with_corrected_p
 
 #: Note where `shrunk_difference` is null beside a difference.
 UNSHRUNK = "slices of one query each do not show how much of a difference is chance"
@@ -189,8 +189,7 @@ def _ranked(slices: Sequence[dict[str, Any]], queries: Queries, keys: Sequence[s
         rows = [{**row, "note": "; ".join(filter(None, (row["note"], said.split("; ")[0])))} for row in rows]
     schema: dict[str, Any] = {name: queries.table.dtypes[name] for name in keys}
     schema |= {"run": pl.String, **COLUMNS} if "run" in queries.systems else COLUMNS
-    of_tests: Any = {name: options[name] for name in ("correction", "alpha")} | {"resamples": None, "family": "measure"}
-    tests = tested(rows, schema, significant="significant", **of_tests)
+    tests = with_corrected_p(rows, schema, "significant", options["correction"], options["alpha"])
     return tests.rename(queries.table.source_names, strict=False)
 
 

@@ -17,9 +17,9 @@ from polars_ir.language.names import is_of_ir_measures, parse
 from polars_ir.language.options import chance, check, keys_named, public
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.drift import drift
+from polars_ir.per_query.means import summarize
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import Grouping
-from polars_ir.per_query.summarize import summarize
 from polars_ir.plots import style
 from polars_ir.runs.evaluate import evaluate
 

@@ -11,7 +11,7 @@ import polars as pl
 from polars_ir.language.columns import is_cost
 from polars_ir.language.options import public
 from polars_ir.per_query.compare import compare
-from polars_ir.per_query.mean import mean
+from polars_ir.per_query.means import mean
 from polars_ir.per_query.ranks import ranks as ranks_of
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import Ranking, Testing

@@ -13,8 +13,8 @@ import polars as pl
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.language.columns import column_of, is_cost
 from polars_ir.language.options import public
+from polars_ir.per_query.means import summarize
 from polars_ir.per_query.shared.measures import Measures
-from polars_ir.per_query.summarize import summarize
 from polars_ir.plots import style
 
 #: Quantile dots per system; above this many queries a histogram replaces the dots.

@@ -11,7 +11,7 @@ import polars as pl
 from polars_ir.frames.roles import find
 from polars_ir.language.columns import column_of
 from polars_ir.language.kinds import kind_of
-from polars_ir.per_query.mean import mean
+from polars_ir.per_query.means import mean
 from polars_ir.reports.answer import plain
 from polars_ir.reports.content import Doubts, Finding
 from polars_ir.reports.experiment import Experiment

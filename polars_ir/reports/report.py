@@ -30,10 +30,9 @@ from polars_ir.language.columns import column_of, is_cost
 from polars_ir.language.names import Measures
 from polars_ir.language.options import Value, check, options_of, or_none, public, whole
 from polars_ir.per_query.compare import BY_ALPHABET, compare
-from polars_ir.per_query.mean import mean
+from polars_ir.per_query.means import mean, summarize
 from polars_ir.per_query.ranks import ranks
 from polars_ir.per_query.shared.attributes import check_types
-from polars_ir.per_query.summarize import summarize
 from polars_ir.per_query.worst_slices import worst_slices
 from polars_ir.reports.answer import answer, plain, rows_of, verdict
 from polars_ir.reports.content import Columns, Content, Cutoffs, Queries, Slice, Tested

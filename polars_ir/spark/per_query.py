@@ -20,12 +20,12 @@ from polars_ir.language.options import each_once, public
 from polars_ir.per_query.compare import compared_systems
 from polars_ir.per_query.drift import course_of
 from polars_ir.per_query.gate import check_one_of, judged_change
-from polars_ir.per_query.mean import mean as mean_locally
+from polars_ir.per_query.means import mean as mean_locally
+from polars_ir.per_query.means import summarize as summarize_locally
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import Comparing, Estimating, Gating, Grouping, Slicing
 from polars_ir.per_query.shared.queries import Queries
 from polars_ir.per_query.shared.sums import Executor, Query, WideSchema
-from polars_ir.per_query.summarize import summarize as summarize_locally
 from polars_ir.per_query.worst_slices import ranked_slices
 from polars_ir.spark.tables import arrow_schema, check_spark, column, columns_of, empty, in_session, packed, plain
 from polars_ir.spark.tasks import QUERY, RUN, in_tasks, summary, sums

@@ -114,18 +114,6 @@ def p_above(values: Floats | Tail, mean: float, *, lowest: float) -> float | Non
     return chance_below(values, mean, lowest) if len(values) > 1 and math.isfinite(lowest) else None
 
 
-def has_tail(values: Floats) -> bool:
-    """True where enough values lie below both mean and median to estimate the lower tail."""
-    return n_below(values) >= LEAST_BELOW
-
-
-def why_none(differences: Floats, width: float) -> str:
-    """Reason for a missing p or interval of `"auto"`."""
-    if math.isfinite(width) or (has_tail(differences) and has_tail(-differences)):
-        return ""
-    return f": {NO_RANGE}"
-
-
 def n_below(values: Floats) -> int:
     """Number of values below both mean and median."""
     if not len(values):

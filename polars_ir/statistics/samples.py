@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import reduce
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,53 +21,6 @@ Ends = tuple[float, float]
 
 #: Support of values without a known range.
 ANY = (-math.inf, math.inf)
-
-
-class Sample(Protocol):
-    """Values, or moments of values, that a mean is estimated from."""
-
-    @property
-    def n(self) -> int:
-        """The number of values."""
-        ...
-
-    @property
-    def mean(self) -> float:
-        """The mean."""
-        ...
-
-    @property
-    def std(self) -> float:
-        """The standard deviation, 0 of equal values; NaN of fewer than two."""
-        ...
-
-    @property
-    def lowest(self) -> float:
-        """The lowest value."""
-        ...
-
-    @property
-    def highest(self) -> float:
-        """The highest value."""
-        ...
-
-    @property
-    def values(self) -> Floats | None:
-        """The values, unless only their moments are known."""
-        ...
-
-    @property
-    def support(self) -> Ends:
-        """Lowest and highest possible value."""
-        ...
-
-    def tail(self, *, whole: bool = False) -> Tail | None:
-        """The lower tail; None where too few values are below both mean and median, or in a `whole` sample."""
-        ...
-
-    def scaled(self, factor: float) -> Self:
-        """The sample, with values multiplied by a factor."""
-        ...
 
 
 def together(samples: Sequence[Sample], shift: float = 0.0) -> Moments:
@@ -218,3 +171,7 @@ class Moments(NamedTuple):
 def _scaled(support: Ends, factor: float) -> Ends:
     low, high = sorted(end * factor for end in support)
     return low, high
+
+
+#: What a mean is estimated from.
+Sample: TypeAlias = Values | Moments

@@ -28,13 +28,12 @@ from polars_ir.language.columns import is_cost
 from polars_ir.language.names import is_one
 from polars_ir.language.options import check, keys_named, one_of, public
 from polars_ir.per_query.compare import compare
-from polars_ir.per_query.mean import mean
+from polars_ir.per_query.means import mean, summarize
 from polars_ir.per_query.provenance import warn_of_several
 from polars_ir.per_query.shared.keys import null_rule, texts_of
 from polars_ir.per_query.shared.measures import Measures, measures_of
 from polars_ir.per_query.shared.options import Marking
 from polars_ir.per_query.shared.tests import TESTS
-from polars_ir.per_query.summarize import summarize
 from polars_ir.tables import typesetting
 from polars_ir.tables.cells import (
     beside,

@@ -17,7 +17,7 @@ from polars_ir.files.writers import check_path, each_system, write_lines
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.options import public
-from polars_ir.per_query.mean import mean
+from polars_ir.per_query.means import mean
 from polars_ir.per_query.shared.measures import measures_of
 from polars_ir.trec_eval.lines import DIGITS, Figure, Format, of_all, of_run, of_topics, read_fields
 from polars_ir.trec_eval.measures import COUNTS, our_name, place, trec_eval_name

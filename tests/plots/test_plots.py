@@ -15,8 +15,7 @@ from polars.testing import assert_frame_equal
 import polars_ir as ir
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.drift import drift
-from polars_ir.per_query.mean import mean
-from polars_ir.per_query.summarize import summarize
+from polars_ir.per_query.means import mean, summarize
 
 alt = pytest.importorskip("altair")
 plots = pytest.importorskip("polars_ir.plots")

@@ -13,7 +13,6 @@ from polars_ir.statistics.bounds import (  # noqa: E402  # it needs SciPy
     automatic,
     bounded,
     chance_below,
-    has_tail,
     lower_bound,
     n_below,
     p_above,
@@ -92,7 +91,10 @@ def test_values_below_mean_and_median_tell_of_the_tail():
     assert n_below(np.r_[np.zeros(40), -np.ones(10)]) == 10
     # Gains without a loss: nothing is known of what can be lost.
     assert n_below(np.r_[np.zeros(40), np.ones(10)]) == 0
-    assert [has_tail(np.r_[np.zeros(50), -np.ones(n)]) for n in (LEAST_BELOW - 1, LEAST_BELOW)] == [False, True]
+    assert [Tail.of(np.r_[np.zeros(50), -np.ones(n)]) is not None for n in (LEAST_BELOW - 1, LEAST_BELOW)] == [
+        False,
+        True,
+    ]
 
 
 def test_without_skewness_the_bound_is_that_of_t_and_with_it_lower():

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -22,11 +22,8 @@ from polars_ir.language.words import total
 from polars_ir.per_query.shared import averages
 from polars_ir.per_query.shared.averages import DEGREES, ERROR, HIGHEST, LOWEST, MOMENTS, SHARE, Averaging
 from polars_ir.per_query.shared.options import BOUNDED
-from polars_ir.per_query.shared.queries import VALUE, Queries
+from polars_ir.per_query.shared.queries import VALUE, Pairs, Queries
 from polars_ir.per_query.shared.tests import OF_MEDIANS, PairedTest
-
-if TYPE_CHECKING:
-    from polars_ir.per_query.shared.queries import Pairs
 
 #: Reason for a null effect size.
 NO_RANKS = "rank_biserial needs the values of queries: collect them"

@@ -442,7 +442,7 @@ class RankingBySlice(Ranking, total=False):
     ]
 
 
-class Judging(TypedDict, total=False):
+class ComparingJudges(TypedDict, total=False):
     """The options of functions that compare judges."""
 
     alpha: Annotated[float, Option(0.05, chance(), ALPHA)]

@@ -12,7 +12,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -42,11 +42,6 @@ from polars_ir.per_query.shared.queries import (
 )
 from polars_ir.per_query.shared.sums import MEANS_OF_CLUSTERS, Source
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Booleans = NDArray[np.bool_]
-
 
 @dataclass(frozen=True)
 class Scores:
@@ -64,10 +59,10 @@ class Scores:
     systems: tuple[str, ...]
     queries: pl.LazyFrame
     values: Mapping[str, stats.Floats]
-    answered: Booleans
+    answered: stats.Booleans
     slices: tuple[str, ...] = ()
     note: str | None = None
-    clusters: NDArray[np.intp] | None = None
+    clusters: np.typing.NDArray[np.intp] | None = None
     each_query: Scores | None = None
     system: str = "run"
     judged: Mapping[str, stats.Floats] = field(default_factory=dict)
@@ -280,7 +275,7 @@ class Scores:
         )
 
 
-def _complete(values: stats.Floats) -> Booleans:
+def _complete(values: stats.Floats) -> stats.Booleans:
     """True for the queries with values of all systems that have any."""
     lacking = np.isnan(values)
     return np.logical_not(lacking[:, ~lacking.all(axis=0)].any(axis=1, keepdims=True))[:, 0]

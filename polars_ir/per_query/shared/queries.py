@@ -14,14 +14,13 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 import polars.selectors as cs
 
 from polars_ir import statistics as stats
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, OptionError
-from polars_ir.extras import np
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.kinds import aligned_series
 from polars_ir.frames.roles import ADVISED, PROVENANCE, note_of_structure
@@ -34,11 +33,6 @@ from polars_ir.per_query.shared.attributes import column_for, with_attributes
 from polars_ir.per_query.shared.keys import QUERY, with_keys
 from polars_ir.per_query.shared.measures import Measures, measures_of, warn_of_attributes
 from polars_ir.per_query.shared.plan_rows import rows_of_plan
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Booleans = NDArray[np.bool_]
 
 #: Minimum number of rows for ordering texts by numbers.
 MANY = 10_000

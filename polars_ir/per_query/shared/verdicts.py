@@ -379,15 +379,15 @@ def check_correction(correction: object) -> None:
         raise
 
 
-def tested(
+def with_corrected_p(
     rows: Sequence[dict[str, Any]],
     schema: Mapping[str, Any],
-    *,
     significant: str,
     correction: str | None,
     alpha: float,
-    resamples: int | None,
-    family: str,
+    *,
+    resamples: int | None = None,
+    family: str = "measure",
 ) -> pl.DataFrame:
     """The comparisons with their p corrected, in families of a measure or of all; `significant` names the verdict.
 
