@@ -15,6 +15,7 @@ from polars_ir.language.names import Measures
 from polars_ir.per_query.shared.options import (
     Averaging,
     Comparing,
+    ComparingJudges,
     Discriminating,
     Gating,
     Grouping,

@@ -160,7 +160,12 @@ def power(
         # There is no by= to advise.
         advice = "Keep one of each; or, as a query counts once, collect it first"
         systems = paired_systems(per_query, measures, options, keys=keys, what="ir.power", only={}, advice=advice)
-    rows = [_row(pair, planning) for pair in _pairs(systems, planning)]
+    rows = []
+    for pair in _pairs(systems, planning):
+        planned, row = _spread(pair)
+        number = planned.n if difference is None and n_queries is None else planning.n_queries
+        plan = _plan(row["std_planned"], planned, number, planning)
+        rows.append({**row, **plan, "note": _joined([plan.get("note"), *pair.notes])})
     return give_back(_result(rows, systems.system), per_query)
 
 
@@ -208,14 +213,6 @@ def _spread(pair: Pair) -> tuple[stats.Sample, dict[str, Any]]:
         "std_planned": planned.std if d.n > 1 else None,
         "n_missing": pair.n_missing,
     }
-
-
-def _row(pair: Pair, planning: Planning) -> dict[str, Any]:
-    """Plan of a test by the differences of a pair."""
-    planned, row = _spread(pair)
-    number = planned.n if planning.difference is None and planning.n_queries is None else planning.n_queries
-    plan = _plan(row["std_planned"], planned, number, planning)
-    return {**row, **plan, "note": _joined([plan.get("note"), *pair.notes])}
 
 
 def _result(rows: Sequence[dict[str, Any]], system: str = "run") -> pl.DataFrame:

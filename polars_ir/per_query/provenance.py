@@ -78,7 +78,8 @@ def check_made_alike(table: CanonicalFrame, rows: pl.DataFrame, measures: Sequen
     made = [its for its in map(read_made, texts) if its is not None]
     if len(made) < len(texts):  # A column of the user's own.
         return None
-    kinds = [_first_like(its, made, measures) for its in made]
+    # The place of the first evaluation that each is like.
+    kinds = [next(i for i, other in enumerate(made) if not differing(other, its, measures)) for its in made]
     if any(kinds):
         kind = pl.col(PROVENANCE).replace_strict(dict(zip(texts, kinds, strict=True)), default=None)
         keys = [key for key in table.keys if key != "run"]
@@ -106,7 +107,9 @@ def check_made_alike(table: CanonicalFrame, rows: pl.DataFrame, measures: Sequen
         notes.append(f"evaluated by polars_ir {' and '.join(versions)}")
     if made and rows[PROVENANCE].null_count():
         notes.append("some of the figures have no provenance")
-    if untold := _untold(made, measures):
+    told = [set(map(canonical_name, its["measures"])) for its in made]
+    named = {name: measure_of(canonical_name(name)) for name in measures if column_of(name)}
+    if untold := [name for name, measure in named.items() if any(measure not in its for its in told)]:
         notes.append(f"provenance lacks {quoted(untold)}, as after renaming or from other rows")
     return "; ".join(notes) or None
 
@@ -158,21 +161,9 @@ def warn_of_other_judgments(table: CanonicalFrame, query: str) -> None:
         warn(says, about="per_query", fix=Fix("Evaluate all by the same judgments", Code("ir.update")))
 
 
-def _untold(made: Sequence[Mapping[str, Any]], measures: Sequence[str]) -> list[str]:
-    """Columns named like measures of the catalogue whose origin some evaluations do not record."""
-    told = [set(map(canonical_name, its["measures"])) for its in made]
-    named = {name: measure_of(canonical_name(name)) for name in measures if column_of(name)}
-    return [name for name, measure in named.items() if any(measure not in its for its in told)]
-
-
 def _options_differing(made: Sequence[Mapping[str, Any]], measures: Sequence[str]) -> str:
     """The first difference between evaluations other than that of judgments; nothing for none."""
     return next(filter(None, (differing(made[0], its, measures, [JUDGMENTS]) for its in made[1:])), "")
-
-
-def _first_like(its: Mapping[str, Any], made: Sequence[Mapping[str, Any]], measures: Sequence[str]) -> int:
-    """The place of the first evaluation that is like one of them."""
-    return next(place for place, other in enumerate(made) if not differing(other, its, measures))
 
 
 def _texts(table: CanonicalFrame) -> list[str]:

@@ -182,7 +182,11 @@ def _ranked(slices: Sequence[dict[str, Any]], queries: Queries, keys: Sequence[s
     found = against_rest(groups, alpha=options["alpha"], least=options["min_queries"])
     systems = list(dict.fromkeys(each["run"] for each in slices))
     rows = sorted(map(_shrunk, slices, found), key=_worst_first(keys, queries.measures, systems))
-    rows = [row if row["scores"] is None else _with_notes(row, row["scores"]) for row in rows]
+    for row in rows:
+        if (scores := row["scores"]) is not None:
+            # Of the queries of all slices.
+            pair = scores.index(row["run"]), scores.index(row["baseline"])
+            row["note"] = "; ".join(filter(None, [row["note"], *scores.undefined(row["measure"], pair)])) or None
     others = sorted({*queries.table.columns}.difference(queries.table.keys, queries.slices))
     if said := note_of_structure(others, None):
         # There is no cluster= here to advise.
@@ -277,12 +281,6 @@ def _of_moments(
         }
         for (name, part), rest, share in zip(parts.items(), rests, shrinkage(list(parts.values())), strict=True)
     ]
-
-
-def _with_notes(row: dict[str, Any], scores: Scores) -> dict[str, Any]:
-    """The row, whose note also counts the queries of all slices that are undefined for one of the systems only."""
-    pair = scores.index(row["run"]), scores.index(row["baseline"])
-    return {**row, "note": "; ".join(filter(None, [row["note"], *scores.undefined(row["measure"], pair)])) or None}
 
 
 def _shrunk(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:

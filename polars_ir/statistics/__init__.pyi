@@ -39,6 +39,7 @@ from polars_ir.statistics.significance import (
     effects as effects,
     is_correction as is_correction,
     of_all as of_all,
+    records as records,
     resamples_for as resamples_for,
     rounded as rounded,
     samples_of as samples_of,

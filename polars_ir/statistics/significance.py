@@ -309,13 +309,17 @@ def effects(samples: Sequence[Floats], *, tolerance: float, confidence: float) -
         ranked = without_ties(rows, tolerance)
         d, r, n = cohen_d(rows), rank_biserial(ranked), np.count_nonzero(ranked, axis=-1)
         intervals = cohen_d_interval(d, rows.shape[1], confidence), rank_biserial_interval(r, n, confidence)
-        columns = [d, *intervals[0], r, *intervals[1]]
-        floats = np.column_stack(columns)
-        figures = floats.astype(object)
-        figures[np.isnan(floats)] = None
-        for place, row in zip(places, figures.tolist(), strict=True):
-            found[place] = dict(zip(EFFECTS, row, strict=True))
+        for place, row in zip(places, records(d, *intervals[0], r, *intervals[1]), strict=True):
+            found[place] = row
     return found
+
+
+def records(*columns: Floats) -> list[dict[str, float | None]]:
+    """Rows of the first columns of `EFFECTS`; NaN is None."""
+    floats = np.column_stack(columns)
+    figures = floats.astype(object)
+    figures[np.isnan(floats)] = None
+    return [dict(zip(EFFECTS, row, strict=False)) for row in figures.tolist()]
 
 
 def deviation(differences: Floats) -> Floats:

@@ -63,8 +63,8 @@ NAMED = {
     "polars_ir.fusion": "Complementarity, Method, TunedFusion",
     "polars_ir.language.names": "Measures",
     "polars_ir.per_query.shared.options": (
-        "Averaging, Comparing, Discriminating, Gating, Grouping, Marking, Ranking, RankingBySlice, Risking, Slicing, "
-        "Summarizing, Testing, Tying"
+        "Averaging, Comparing, ComparingJudges, Discriminating, Gating, Grouping, Marking, Ranking, RankingBySlice, "
+        "Risking, Slicing, Summarizing, Testing, Tying"
     ),
     "polars_ir.reports.report": "Report",
     "polars_ir.runs.norms": "Norm",

@@ -47,7 +47,7 @@ def with_attributes(
         check_types(table.dtypes, names, option, "per_query")
         rows = rows.with_columns(pl.col(name).alias(column_for(name)) for name in names)
         rule = _valued(table.dtypes, names, option, Fix(VALUELESS, _with_values(table.dtypes, names)))
-        return table.checked(rule, rows=rows, names=_shown(names)), names
+        return table.checked(rule, rows=rows, names={column_for(name): name for name in names}), names
     if isinstance(attributes, pl.Series):
         source, keys, names = _of_rows(table, attributes, option), table.keys, [attributes.name]
     else:
@@ -58,7 +58,6 @@ def with_attributes(
     schema = source.collect_schema()
     dtypes = {name: schema[column_for(name)] for name in names}
     check_types(dtypes, names, option, option)
-    rules = [_valued(dtypes, names, option, Fix(VALUELESS))]
     order: Literal["left"] | None = None
     if table.eager:
         values = source.collect(engine="in-memory")
@@ -68,11 +67,8 @@ def with_attributes(
         once = Rule(pl.len().over(keys) > 1, f"with several values of {option}", "Give each query one.")
         source = checked(source, once, eager=False, about=table.about, keys=keys, names=table.names)
     rows = rows.join(source, on=keys, how="left", maintain_order=order)
-    return table.checked(*rules, rows=rows, names=_shown(names)), names
-
-
-def _shown(names: Sequence[str]) -> dict[str, str]:
-    return {column_for(name): name for name in names}
+    rule = _valued(dtypes, names, option, Fix(VALUELESS))
+    return table.checked(rule, rows=rows, names={column_for(name): name for name in names}), names
 
 
 def _valued(dtypes: Mapping[str, pl.DataType], names: Sequence[str], option: str, fix: Fix) -> Rule:

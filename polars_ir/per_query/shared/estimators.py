@@ -353,17 +353,13 @@ def effects(of: Pairs, how: Procedure) -> list[dict[str, float | None]]:
     n, mean, std = (np.array([getattr(d, name) for d in samples], np.float64) for name in ("n", "mean", "std"))
     with np.errstate(all="ignore"):
         d = np.where(std > 0, mean / std, np.nan)
-    columns = np.column_stack([d, *stats.cohen_d_interval(d, n, confidence)])
-    rows = columns.astype(object)
-    rows[np.isnan(columns)] = None
-    return [dict(zip(stats.EFFECTS, row, strict=False)) for row in rows.tolist()]
+    return stats.records(d, *stats.cohen_d_interval(d, n, confidence))
 
 
 def p_within(sample: stats.Sample, margin: float) -> float | None:
     """The p of the test that a mean difference is within the margin, by two one-sided ones."""
     if sample.values is None:
-        tails = _tails(sample, ("margin", "no margin"))
-        sides: Sequence[Any] = tails or ()
+        sides: Sequence[Any] = _tails(sample, ("margin", "no margin")) or ()
     else:
         sides = sample.values, -sample.values
     p = [stats.p_above(side, -margin, lowest=sample.support[0]) for side in sides]

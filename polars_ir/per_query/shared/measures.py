@@ -248,15 +248,11 @@ def warn_of_attributes(table: CanonicalFrame, measures: Sequence[str]) -> None:
     shares = within.collect(engine="in-memory").row(0, named=True)
     if all(shares.values()):
         return
-    others = [name for name in measures if not shares[name] and not _is_named(name)]
+    named = [name for name in measures if column_of(name) is not None]
+    others = [name for name in measures if not shares[name] and name not in named]
     # Where no column is named as a measure, all of them are the user's own.
-    if others and any(_is_named(name) for name in measures):
+    if others and named:
         words = "Define your own measures with @ir.measure, and leave out other columns"
         fix = Fix(words, Code.dropping("per_query", others))
         says = f"has numbers beyond 0 to 1 under names of no measure, which count as measures: {quoted(others)}."
         warn(says, about="per_query", fix=fix)
-
-
-def _is_named(column: str) -> bool:
-    """True for a column with the name of a measure, or of one of its components."""
-    return column_of(column) is not None

@@ -100,20 +100,13 @@ class Scores:
         rows = queries.with_row_index("polars_ir: row").group_by(self.slices, maintain_order=True)
         slices = rows.agg("polars_ir: row").sort(self.slices, nulls_last=True)
         for *names, places in slices.iter_rows():
-            values = {measure: array[places] for measure, array in self.values.items()}
-            judged = {name: array[places] for name, array in self.judged.items()}
-            model = {measure: array[places] for measure, array in self.model.items()}
-            clusters = None if self.clusters is None else self.clusters[places]
-            queries_of_part, answered = queries[places].lazy(), self.answered[places]
-            part = replace(
-                self,
-                queries=queries_of_part,
-                values=values,
-                answered=answered,
-                clusters=clusters,
-                judged=judged,
-                model=model,
+            values, judged, model = (
+                {name: array[places] for name, array in arrays.items()}
+                for arrays in (self.values, self.judged, self.model)
             )
+            clusters = None if self.clusters is None else self.clusters[places]
+            part = replace(self, queries=queries[places].lazy(), values=values, answered=self.answered[places])
+            part = replace(part, clusters=clusters, judged=judged, model=model)
             yield dict(zip(self.slices, names, strict=True)), part
 
     def index(self, system: object, option: str = "baseline") -> int:
@@ -355,18 +348,8 @@ def scores_of(
         judged[name] = np.full(answered.shape, np.nan)
         np.put(judged[name], cells, codes)
     queries, system = of.rows.filter(is_first).select(*names).rename(names), of.table.names["run"]
-    return Scores(
-        tuple(systems),
-        queries,
-        values,
-        answered,
-        tuple(of.slices),
-        note,
-        clusters,
-        system=system,
-        judged=judged,
-        model=model,
-    )
+    found = Scores(tuple(systems), queries, values, answered, tuple(of.slices), note, clusters, system=system)
+    return replace(found, judged=judged, model=model)
 
 
 def _check_judged_whole(of: Queries, is_lacking: pl.Series) -> None:

@@ -23,7 +23,7 @@ from polars_ir import statistics as stats
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, OptionError
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.kinds import aligned_series
-from polars_ir.frames.roles import ADVISED, PROVENANCE, note_of_structure
+from polars_ir.frames.roles import ADVISED, note_of_structure
 from polars_ir.frames.rules import Rule
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.columns import average_of
@@ -211,7 +211,9 @@ def queries_of(
     `repeated` for a caller that counts them; in a plan without weights, clusters and strata they are unordered.
     """
     plain = weights is None and by is None and cluster is None and strata is None
-    named = () if plain else _named_in(weights, by, cluster, strata)
+    # What slices, weighs, clusters or stratifies queries is no measure.
+    lists = [[given] if isinstance(given, str) else given for given in (weights, by, cluster, strata)]
+    named = [name for names in lists if isinstance(names, (list, tuple)) for name in names]
     table = per_query_table(per_query)
     names = measures_of(table, measures, without=[*named, *keys])
     others = {*table.columns} - {*table.keys}
@@ -236,28 +238,27 @@ def queries_of(
                 frame = numbered(table.checked(*rules_of(table, names)).collect(engine="in-memory"), "query_id")
             as_given.check_once(*dict.fromkeys([*keys, *named_keys]), *as_given.keys)
         rows = frame.lazy()
-    weight: str | None = None
     slices: list[str] = []
-    stratum: str | None = None
     clustered_by: str | None = None
     if strata is not None:
-        rows, stratum = _with_strata(table, rows, aligned_series("strata", strata, per_query)), STRATUM
+        rows = _with_strata(table, rows, aligned_series("strata", strata, per_query))
     if cluster is not None:
         rows, clustered_by = _with_clusters(table, rows, aligned_series("cluster", cluster, per_query))
     if weights is not None:
-        rows, weight = _with_weights(table, rows, aligned_series("weights", weights, per_query)), WEIGHT
+        rows = _with_weights(table, rows, aligned_series("weights", weights, per_query))
     if by is not None or needs:
         rows, slices = with_attributes(table, rows, aligned_series(needs or "by", by, per_query), needs or "by")
         # -0.0 equals 0.0, and belongs to its slice.
         value = cs.by_name(*map(column_for, slices)) & cs.float()
         rows = rows.with_columns(pl.when(value == 0).then(value.abs()).otherwise(value))
     # The values of a system are added up in the order of their queries, wherever other systems' rows are.
-    in_order = table.eager or weight is not None or clustered_by is not None or stratum is not None
+    in_order = table.eager or not (weights is None and cluster is None and strata is None)
     if in_order and (several or not is_ordered):
         rows = rows.sort(NUMBER if table.eager else "query_id")
     ordered = rows.with_columns(pl.lit(1, pl.UInt32).alias(ALL))
     # Guards of attributes do not keep the claim.
     ordered = ordered.set_sorted(*order) if order and repeated else ordered
+    weight, stratum = (WEIGHT if weights is not None else None), (STRATUM if strata is not None else None)
     return Queries(table, names, ordered, systems, slices, weight, stratum, clustered_by, in_order)
 
 
@@ -266,8 +267,7 @@ def sampled(per_query: Any, options: Mapping[str, Any]) -> Queries:
     named = {name: options[name] for name in ("by", "weights", "cluster", "strata") if name in options}
     queries = queries_of(per_query, **named)
     warn_of_attributes(queries.table, queries.measures)
-    if PROVENANCE in queries.table.columns:
-        warn_of_several(queries.table, queries.measures)
+    warn_of_several(queries.table, queries.measures)
     return queries
 
 
@@ -342,12 +342,6 @@ def _check_some(table: CanonicalFrame, what: str, *, several: bool) -> None:
         raise DataError("has no row, and so no queries to compare; it must have some.", about="per_query")
 
 
-def _named_in(*options: Any) -> list[str]:
-    """Columns of per_query named as slices, weights, clusters or strata, which are then no measures."""
-    lists = [[option] if isinstance(option, str) else option for option in options]
-    return [name for names in lists if isinstance(names, (list, tuple)) for name in names]
-
-
 def rules_of(table: CanonicalFrame, measures: Iterable[str]) -> Iterator[Rule]:
     """Rules of rows: ids, and values whose squares can be summed."""
     for key in table.keys:
@@ -355,15 +349,13 @@ def rules_of(table: CanonicalFrame, measures: Iterable[str]) -> Iterator[Rule]:
         yield Rule(pl.col(key).is_null(), f"whose {table.names[key]!r} is null", fix)
     advice = "Leave the queries out, or make the values null, which means undefined."
     says = f"is NaN or infinite, or beyond {LARGEST:g}"
-    wrong = []
-    for name in measures:
-        if table.dtypes[name].is_float():
-            wrong.append(~pl.col(name).is_finite() | (pl.col(name).abs() > LARGEST))
-            if table.eager:
-                yield Rule(wrong[-1], f"whose {name!r} {says}", advice)
-    if wrong and not table.eager:
+    floats = [name for name in measures if table.dtypes[name].is_float()]
+    wrong = {name: ~pl.col(name).is_finite() | (pl.col(name).abs() > LARGEST) for name in floats}
+    if table.eager:
+        yield from (Rule(is_wrong, f"whose {name!r} {says}", advice) for name, is_wrong in wrong.items())
+    elif wrong:
         # One rule for all measures, as each has a column of the plan.
-        yield Rule(pl.any_horizontal(wrong), f"with a measure that {says}", advice)
+        yield Rule(pl.any_horizontal(wrong.values()), f"with a measure that {says}", advice)
 
 
 def _with_one(

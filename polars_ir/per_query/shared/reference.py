@@ -99,9 +99,8 @@ def people(queries: Queries, reference: Any, *, named: bool = False) -> Canonica
         raise MeasureError(says, about="per_query", fix=Fix("Leave it out", Code.dropping("per_query", sums)))
     types = {role: joinable(of, role, "reference", table.names[role], table.dtypes[role]) for role in of.keys}
     rows = table.checked(*rules_of(table, measures), rows=table.select(*table.keys, *measures))
-    if table.eager:
-        table.check_once(*table.keys)
-    else:
+    table.check_once(*table.keys)
+    if not table.eager:
         rows, _ = rows_of_plan(table, rows, measures, [], as_they_come=False, repeated=False)
     rows = rows.select(*(pl.col(role).cast(dtype) for role, dtype in types.items()), *measures)
     found = table.with_frame(table.computed(rows))
@@ -166,9 +165,8 @@ def summary(queries: Queries, kind: str, alpha: float) -> pl.LazyFrame:
         names = list(moments)
         kinds.setdefault(averaging._replace(column=""), []).append(measure)
     found = replace(queries, rows=queries.rows.with_columns(**values)).means(**figures)
-    if queries.table.eager:
-        # A plan of both steps computes the moments once for each measure.
-        found = found.collect(engine="in-memory").lazy()
+    # A plan of both steps computes the moments once for each measure.
+    found = queries.table.computed(found).lazy()
     rows = []
     for averaging, measures in kinds.items():
         long = pl.concat(

@@ -51,7 +51,6 @@ def with_test(
         "baseline": pair.baseline,
         "measure": pair.measure,
         **effect,
-        **_equivalence(pair, options),
         "wins": pair.wins,
         "ties": d.n - pair.wins - pair.losses,
         "losses": pair.losses,
@@ -63,6 +62,9 @@ def with_test(
         "p": outcome.p,
         "interval": options.interval if ends else None,
     }
+    if (margin := options.margins.get(pair.measure)) is not None:
+        p = p_within(d, margin)
+        row |= {"p_equivalent": p, "equivalent": None if p is None else p <= options.alpha}
     if options.test.complete and outcome.p is not None:
         # Corrected for the number of families; no other test has it here.
         row["p_corrected"] = min(1.0, outcome.p * options.family)
@@ -77,14 +79,6 @@ def with_test(
     if (pair.people or d).values is None and d.n > 1 and largest(d):
         notes.append(NO_RANKS)
     return {**row, "note": "; ".join(notes) or None}
-
-
-def _equivalence(pair: Pair, options: Procedure) -> dict[str, float | bool | None]:
-    """The test that the mean difference is within the margin of the measure, if it has one."""
-    if (margin := options.margins.get(pair.measure)) is None:
-        return {}
-    p = p_within(pair.sample, margin)
-    return {"p_equivalent": p, "equivalent": None if p is None else p <= options.alpha}
 
 
 def _notes(row: Mapping[str, Any], d: stats.Sample, options: Procedure) -> list[str]:
