@@ -31,7 +31,8 @@ def table_of(
     runs: Any, fusion: Fusion, *, lower_is_better: LowerIsBetter = False, apart: bool = False
 ) -> CanonicalFrame:
     """The runs of a fusion as one table, checked; unless each is for itself (`apart`), two must share a query."""
-    named = named_runs(runs)
+    is_list = isinstance(runs, (list, tuple)) and runs and not isinstance(runs[0], tuple)
+    named = {str(number): run for number, run in enumerate(runs, 1)} if is_list else runs
     if lower_is_better is False and not fusion.by_rank_column:
         for name, run in named.items() if isinstance(named, Mapping) else [(None, named)]:
             _check_direction(None if name is None else str(name), run)
@@ -42,7 +43,7 @@ def table_of(
         says = f"needs several runs; got one, which has {', '.join(map(repr, table.columns))} and no column 'run'."
         raise ColumnError(says, about="fuse", fix="Give a dict of runs by name, or a list")
     if not isinstance(table.dtypes["run"], TEXT):
-        table = _named_by_text(table)
+        table = table.cast("run", pl.String())  # as weights, terms and messages name systems
     if is_searched(table):
         search_duplicates(table)
     if table.systems is not None or table.eager:
@@ -50,19 +51,6 @@ def table_of(
     if table.eager and table.rows and not apart:
         _check_common(table)
     return table
-
-
-def _named_by_text(table: CanonicalFrame) -> CanonicalFrame:
-    """The table with systems named by integers or dates as text, as weights, terms and messages name them."""
-    sources = tuple((frame, {**make, "run": make["run"].cast(pl.String)}) for frame, make in table.sources)
-    return replace(table, sources=sources, dtypes={**table.dtypes, "run": pl.String()})
-
-
-def named_runs(runs: Any) -> Any:
-    """A list of runs as a dict by number; anything else unchanged."""
-    if isinstance(runs, (list, tuple)) and runs and not isinstance(runs[0], tuple):
-        return {str(number): run for number, run in enumerate(runs, 1)}
-    return runs
 
 
 def of_one(runs: Table[FrameT]) -> FrameT:

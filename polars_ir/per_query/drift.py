@@ -33,7 +33,7 @@ from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import public
 from polars_ir.language.words import average
 from polars_ir.per_query.provenance import warn_of_other_judgments, warn_of_several
-from polars_ir.per_query.shared.attributes import column_for
+from polars_ir.per_query.shared.attributes import QUERY, column_for
 from polars_ir.per_query.shared.averages import MOMENTS, Averaging, bounded_interval_of
 from polars_ir.per_query.shared.groups import (
     LEAST_BUCKETS,
@@ -44,7 +44,6 @@ from polars_ir.per_query.shared.groups import (
     shift_of,
     values_by,
 )
-from polars_ir.per_query.shared.keys import QUERY
 from polars_ir.per_query.shared.measures import Measures, Range, range_of
 from polars_ir.per_query.shared.options import Grouping
 from polars_ir.per_query.shared.queries import CLUSTER, Queries, queries_of

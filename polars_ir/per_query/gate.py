@@ -38,7 +38,7 @@ from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.columns import canonical_name, column_of
 from polars_ir.language.options import any_number, check, each_once, not_negative, public
 from polars_ir.per_query.provenance import of_judgments
-from polars_ir.per_query.shared.keys import check_one_type, keys_found, null_rule, parts_of
+from polars_ir.per_query.shared.attributes import check_one_type, keys_found, null_rule, parts_of
 from polars_ir.per_query.shared.measures import (
     Measures,
     Range,

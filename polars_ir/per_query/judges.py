@@ -21,7 +21,7 @@ from polars_ir.frames.table import per_query_table
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.columns import column_of, is_cost
 from polars_ir.language.options import public
-from polars_ir.per_query.shared.keys import null_rule
+from polars_ir.per_query.shared.attributes import null_rule
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import ComparingJudges
 from polars_ir.per_query.shared.paired import Scores, scores_of

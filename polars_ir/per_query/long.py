@@ -12,7 +12,7 @@ from polars_ir.language.columns import part_of
 from polars_ir.language.measure import PARTS
 from polars_ir.language.options import check, or_none, public
 from polars_ir.language.options import column as name_of
-from polars_ir.per_query.shared.keys import keys_found
+from polars_ir.per_query.shared.attributes import keys_found
 from polars_ir.per_query.shared.measures import Measures, measures_of
 from polars_ir.per_query.shared.queries import check_names
 

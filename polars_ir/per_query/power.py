@@ -18,7 +18,7 @@ from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table import per_query_table
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import chance, check, one_of, or_none, positive, public, whole
-from polars_ir.per_query.shared.keys import keys_found
+from polars_ir.per_query.shared.attributes import keys_found
 from polars_ir.per_query.shared.measures import Measures, is_percentage, measures_of, ranges_of, readings
 from polars_ir.per_query.shared.options import MISSING
 from polars_ir.per_query.shared.paired import PairedSystems, Scores, paired_systems, scores_of

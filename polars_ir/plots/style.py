@@ -20,7 +20,7 @@ from polars_ir.errors import DataError, OptionError, quoted
 from polars_ir.frames.roles import find
 from polars_ir.language.columns import is_cost
 from polars_ir.language.options import keys_named
-from polars_ir.per_query.shared.keys import QUERY, texts_of
+from polars_ir.per_query.shared.attributes import QUERY, texts_of
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.queries import queries_of
 

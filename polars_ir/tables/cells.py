@@ -65,7 +65,9 @@ def _column(means: pl.DataFrame, measure: str, digits: int, *, percent: bool) ->
     values = [None if value is None else times * value for value in means[measure]]
     texts = [UNDEFINED if value is None else f"{value:z.{digits}f}" for value in values]
     width = max(map(len, texts))
-    best = _best(values, texts, cost=is_cost(measure))
+    defined = [(value, text) for value, text in zip(values, texts, strict=True) if value is not None]
+    # A single system is not the best of any.
+    best = (min if is_cost(measure) else max)(defined)[1] if defined and len(values) > 1 else None
     return means.select(
         "run",
         pl.lit(measure).alias("measure"),
@@ -91,14 +93,6 @@ def _bounded(measure: str) -> bool:
     """True for a measure that can be printed in percent: bounded above, or user-defined."""
     named = column_of(measure)
     return named is None or math.isfinite(named.info.bounds[1])
-
-
-def _best(values: Sequence[float | None], texts: Sequence[str], *, cost: bool) -> str | None:
-    """The best value as printed; None without a value or another system."""
-    defined = [(value, text) for value, text in zip(values, texts, strict=True) if value is not None]
-    if len(values) == 1 or not defined:
-        return None
-    return (min if cost else max)(defined)[1]
 
 
 def letter(place: int) -> str:

@@ -26,11 +26,11 @@ from polars_ir.frames.rules import check_duplicates, check_values
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.columns import is_cost
 from polars_ir.language.names import is_one
-from polars_ir.language.options import check, keys_named, one_of, public
+from polars_ir.language.options import check, keys_named, one_of, public, truth, whole
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.means import mean, summarize
 from polars_ir.per_query.provenance import warn_of_several
-from polars_ir.per_query.shared.keys import null_rule, texts_of
+from polars_ir.per_query.shared.attributes import null_rule, texts_of
 from polars_ir.per_query.shared.measures import Measures, measures_of
 from polars_ir.per_query.shared.options import Marking
 from polars_ir.per_query.shared.tests import TESTS
@@ -243,13 +243,8 @@ def _compared(
 
 def _places(digits: object, percent: object) -> int:
     """The number of decimal places."""
-    if not isinstance(percent, bool):
-        raise OptionError(f"must be True or False; got {percent!r}.", about="percent")
-    if digits is None:
-        return 2 if percent else 4
-    if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 15:
-        raise OptionError(f"must be a whole number from 0 to 15; got {digits!r}.", about="digits")
-    return digits
+    usual = 2 if check("percent", percent, truth()) else 4
+    return usual if digits is None else check("digits", digits, whole(0, 15))
 
 
 def _rows(per_query: Any, measures: Any, keys: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:

@@ -10,7 +10,7 @@ from scipy import stats
 
 import polars_ir as ir
 from polars_ir.per_query.gate_formats import as_text as gate_text
-from polars_ir.per_query.shared.keys import texts_of
+from polars_ir.per_query.shared.attributes import texts_of
 
 PYDOCS = ir.datasets.load("pydocs")
 NIGHTS = [dt.date(2026, 11, day) for day in range(1, 5)]

@@ -22,8 +22,7 @@ from polars_ir.extras import np
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.language.columns import is_cost
 from polars_ir.per_query.provenance import check_made_alike, codes_of_judgments, note_of_other_judgments
-from polars_ir.per_query.shared.attributes import column_for
-from polars_ir.per_query.shared.keys import QUERY, with_systems
+from polars_ir.per_query.shared.attributes import QUERY, column_for, with_systems
 from polars_ir.per_query.shared.measures import Measures, Range, range_of, warn_of_attributes
 from polars_ir.per_query.shared.pair_sums import Sums, sums_of
 from polars_ir.per_query.shared.queries import (

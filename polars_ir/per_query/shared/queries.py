@@ -29,8 +29,7 @@ from polars_ir.frames.table import per_query_table
 from polars_ir.language.columns import average_of
 from polars_ir.language.options import LARGEST
 from polars_ir.per_query.provenance import warn_of_several
-from polars_ir.per_query.shared.attributes import column_for, with_attributes
-from polars_ir.per_query.shared.keys import QUERY, with_keys
+from polars_ir.per_query.shared.attributes import QUERY, column_for, with_attributes, with_keys
 from polars_ir.per_query.shared.measures import Measures, measures_of, warn_of_attributes
 from polars_ir.per_query.shared.plan_rows import rows_of_plan
 

@@ -22,9 +22,8 @@ from polars_ir.frames.rules import Rule, checked
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.columns import average_of
 from polars_ir.per_query.shared import averages
-from polars_ir.per_query.shared.attributes import joinable
+from polars_ir.per_query.shared.attributes import QUERY, joinable
 from polars_ir.per_query.shared.averages import DEGREES, ERROR, HIGHEST, LOWEST, MEAN, NUMBER, Averaging
-from polars_ir.per_query.shared.keys import QUERY
 from polars_ir.per_query.shared.measures import measures_of
 from polars_ir.per_query.shared.plan_rows import rows_of_plan
 from polars_ir.per_query.shared.queries import JUDGED, Pair, Queries, people_of, rules_of
