@@ -72,11 +72,6 @@ def complementarity(
     Complementarity
         `pairs`, `systems` and `ceilings`, frames of the runs' kind.
 
-    Raises
-    ------
-    IRError
-        For what `fuse` or `evaluate` does not take.
-
     References
     ----------
     Lee 1997, https://doi.org/10.1145/258525.258587 (overlap of relevant and of other documents)

@@ -67,11 +67,6 @@ def contribution(
         `pareto` (Boolean: whether some subset with this run is on the Pareto front, which no subset beats that costs no
         more). Sorted by falling Shapley value.
 
-    Raises
-    ------
-    IRError
-        For more than 8 runs, costs that are not one for each run, and what `fuse` or `evaluate` does not take.
-
     References
     ----------
     Shapley 1953, https://doi.org/10.1515/9781400881970-018

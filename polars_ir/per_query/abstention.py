@@ -48,12 +48,6 @@ def abstention(per_query: Table[FrameT], confidence: str | Sequence[str] | Any) 
         The column of systems (if there is one), `measure` and `confidence` (String), and `nAUC` (Float64); null where
         the oracle cannot beat the flat curve: all queries have the same value, or there is only one.
 
-    Raises
-    ------
-    IRError
-        For a query without a confidence, or with several; a confidence that is null, NaN or no number; a frame without
-        a query column or a measure.
-
     References
     ----------
     Gisserot-Boukhlef et al. 2024, https://arxiv.org/abs/2402.12997; MTEB, `nauc_..._max`, `_std` and `_diff1`

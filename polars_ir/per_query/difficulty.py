@@ -59,12 +59,6 @@ def hardest(
         `best` (Float64), `best_run` (the only system with the best value; null where several have it, and where
         `per_query` has no column of systems), and `n_systems` (UInt32), which counts the systems with a value.
 
-    Raises
-    ------
-    IRError
-        For an unknown measure, an `n` below 1, two rows of one query and system, a value that is NaN, one system
-        without the other, or one that there is not.
-
     Examples
     --------
     >>> import polars_ir as ir
@@ -151,12 +145,6 @@ def unanswered(per_query: Table[FrameT], measures: Measures = None) -> FrameT:
     The kind of per_query
         A row per measure and unanswered query: the query column, `measure` (String), and `n_systems` (UInt32), the
         number of systems with a value. Measures in the order of the call, queries in the order of their ids.
-
-    Raises
-    ------
-    IRError
-        For an unknown measure, or one for which lower is better, two rows of one query and system, or a value that is
-        NaN.
 
     Examples
     --------

@@ -38,11 +38,6 @@ def discriminative_power(
     measure that distinguishes more pairs is more sensitive, but need not measure what users want. Queries are treated
     as independent, for each measure alike; where they share topics, give the topics' means.
 
-    Parameters
-    ----------
-    per_query
-        What `evaluate` returned for several systems, or a dict of such frames by system; the more systems, the better.
-
     Returns
     -------
     The kind of per_query
@@ -52,11 +47,6 @@ def discriminative_power(
         interval, and for Wilcoxon's and the sign test, which do not concern the mean; `note` (String): the number of
         pairs that were not tested, such as identical systems, and count as not distinguished; else null. Rows are in
         the order of the measures.
-
-    Raises
-    ------
-    IRError
-        As `compare`.
 
     References
     ----------

@@ -66,11 +66,6 @@ def favour(
         judge has, or why something is null). Queries and systems are those that both judges have, with a value of
         every system. Rows go by judge, in the order of the measures and systems.
 
-    Raises
-    ------
-    IRError
-        For a truth that is not one of the judges, one judge alone, fewer than two systems, or nothing in common.
-
     References
     ----------
     Panickssery et al. 2024, LLM evaluators recognize and favor their own generations,
@@ -167,11 +162,6 @@ def judge_effect(
         `missed` (significant by the truth alone), `invented` (by the judge alone), `passive` (by neither), `n_queries`
         (UInt32), and `note` (String: what only one judge has, or why something is null). Queries and systems are those
         that both judges have, with a value of every system. Rows go by judge, in the order of the measures.
-
-    Raises
-    ------
-    IRError
-        For a truth that is not one of the judges, one judge alone, fewer than two systems, or nothing in common.
 
     References
     ----------

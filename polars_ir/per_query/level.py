@@ -113,11 +113,6 @@ def level(
         that are defined, for the unchanged systems; each with its standard error, `level_error` and so on (Float64;
         null where undefined); `interval` (String), `n_comparisons`, `simulations` (UInt32), `note` (String).
 
-    Raises
-    ------
-    IRError
-        For a single system, fewer than two queries with a value of all systems, an unknown measure, test or option.
-
     References
     ----------
     Urbano & Nagler 2018, https://doi.org/10.1145/3209978.3210043; Urbano et al. 2019,

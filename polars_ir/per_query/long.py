@@ -29,10 +29,6 @@ def long(per_query: Table[FrameT], measures: Measures = None, *, run: str | None
 
     Parameters
     ----------
-    per_query
-        What `evaluate` returned.
-    measures
-        Names of the measures, in any spelling; all by default.
     run
         The name of the system, for a frame of one that has no column of it.
 
@@ -41,11 +37,6 @@ def long(per_query: Table[FrameT], measures: Measures = None, *, run: str | None
     The kind of the input
         The keys and the other columns that are no measures, `measure` (String), `value`, `low` and `high` (Float64, the
         last two null for a measure without bounds; `se`, if a measure has one). Queries and measures keep their order.
-
-    Raises
-    ------
-    IRError
-        For a frame without a query column or without a measure, or `run` for one that has systems.
 
     Examples
     --------

@@ -102,11 +102,6 @@ def power(
         `std`, `std_planned` (Float64, of the differences, and of the plan), `n_missing` (UInt32: queries that only one
         of the two answered), `note` (String, why something is null); names and `n_missing` are null with `std`.
 
-    Raises
-    ------
-    IRError
-        For fewer than two systems or common queries, options outside their range, or that the plan does not use.
-
     References
     ----------
     Sakai 2016, https://doi.org/10.1007/s10791-015-9273-z; `"normal"` is `statsmodels.stats.power.TTestPower`

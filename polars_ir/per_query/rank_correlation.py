@@ -88,11 +88,6 @@ def rank_correlation(
         of two systems), `n_systems` (UInt32), `n_left_out` (UInt32: systems that only one side has, or without a mean),
         and `note` (String: the systems left out, or why there is no coefficient).
 
-    Raises
-    ------
-    IRError
-        For fewer than two systems that both sides have, one measure and no `other`, or no measure that both have.
-
     References
     ----------
     Kendall 1945, https://doi.org/10.1093/biomet/33.3.239 (tau-b); Yilmaz, Aslam, Robertson 2008,

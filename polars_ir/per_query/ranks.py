@@ -67,11 +67,6 @@ def ranks(per_query: Table[EagerFrameT], measures: Measures = None, **options: U
         systems do so too often where differences are skewed, or why there are no ranks, which are null then; else null.
         Rows are in the order of measures and ranks.
 
-    Raises
-    ------
-    IRError
-        For a single system, an unknown measure or option, values that are NaN or infinite, a LazyFrame.
-
     References
     ----------
     Mogstad, Romano, Shaikh & Wilhelm 2024, https://doi.org/10.1093/restud/rdad006 (ranges of ranks from differences of

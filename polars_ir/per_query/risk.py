@@ -84,12 +84,6 @@ def risk(
         answered (UInt32); `note` (String): why something is null, how many pairs were left out since the measure is
         undefined for only one of the two, and of clusters as in `compare`.
 
-    Raises
-    ------
-    IRError
-        For a single system, systems with fewer than two common queries, an unknown baseline or measure, or an alpha
-        below 0.
-
     References
     ----------
     Wang, Bennett and Collins-Thompson 2012, https://doi.org/10.1145/2348283.2348385 (URisk, which TREC's gdeval prints
@@ -174,11 +168,6 @@ def geo_risk(
         that a system lacks (UInt32); `note` (String): why something is null, as for measures whose lowest value is the
         best, and values below 0, and how many queries were left out since the measure is undefined for some of the
         systems only.
-
-    Raises
-    ------
-    IRError
-        For a single system, systems with fewer than two common queries, an unknown measure, or an alpha below 0.
 
     References
     ----------

@@ -47,11 +47,6 @@ def robustness(per_query: Table[FrameT], by: str | Any) -> FrameT:
         (Float64), and `n_variants` (UInt32), which counts the variants with a value; with none of them, mean and worst
         are null.
 
-    Raises
-    ------
-    IRError
-        For a query without a base query, or with several; a frame without a query column or a measure.
-
     References
     ----------
     Oh et al. 2024, https://arxiv.org/abs/2402.14334 (robustness@10); Weller et al. 2023,

@@ -23,8 +23,6 @@ def to_metrics(per_query: Any, *, by: Any = None, names: Names = "sql", sep: str
 
     Parameters
     ----------
-    per_query
-        What `evaluate` returned.
     by
         Slices, or other keys, with numbers of their own, as in `mean`.
     names
@@ -38,11 +36,6 @@ def to_metrics(per_query: Any, *, by: Any = None, names: Names = "sql", sep: str
     dict
         `{"bm25/ndcg_10": 0.32}`; without the system for a frame of one that has no column of it. A mean of no values
         has no entry.
-
-    Raises
-    ------
-    IRError
-        As `mean`; for two names that become one; a LazyFrame.
 
     Examples
     --------

@@ -154,8 +154,6 @@ def cutoffs(
 
     Parameters
     ----------
-    run, qrels
-        As in `evaluate`; one system or several.
     measure
         A measure that has a cutoff: its name without one (`"nDCG"`, `"P(rel=2)"`), or a function that takes `k`.
     k
@@ -172,11 +170,6 @@ def cutoffs(
     alt.LayerChart
         `run`, `k`, and `mean`, `low`, `high`, `n_queries` as in `summarize(interval="t")`; with a baseline, `mean` is
         the difference, as in `compare`. Of several values of `by`, an `alt.ConcatChart` of such panels.
-
-    Raises
-    ------
-    IRError
-        For a measure without a cutoff, cutoffs that are no whole numbers above 0, and as `evaluate`.
 
     Examples
     --------
@@ -270,8 +263,6 @@ def precision_recall(
 
     Parameters
     ----------
-    run, qrels
-        As in `evaluate`; one system or several.
     rel
         The lowest grade that counts as relevant.
     missing
@@ -282,11 +273,6 @@ def precision_recall(
     alt.LayerChart
         `run`, `recall` (0, 0.1, ... 1), and `mean`, `low`, `high`, `n_queries` as in `summarize`; of several values of
         `by`, an `alt.ConcatChart` of such panels.
-
-    Raises
-    ------
-    IRError
-        As `evaluate`.
 
     References
     ----------
@@ -367,11 +353,6 @@ def series(
     -------
     alt.LayerChart
         The rows of `drift`; of several measures an `alt.ConcatChart` of such panels.
-
-    Raises
-    ------
-    IRError
-        As `drift`, and for more than 5,000 points.
 
     Examples
     --------

@@ -51,11 +51,6 @@ def forest(
         The rows of `compare` with a `verdict`; of several measures, or values of `by`, an `alt.ConcatChart` of such
         panels.
 
-    Raises
-    ------
-    IRError
-        As `compare`.
-
     Examples
     --------
     >>> import polars as pl, polars_ir as ir
@@ -136,11 +131,6 @@ def heatmap(per_query: Any, measures: Measures = None, *, by: str | Sequence[str
     alt.LayerChart
         `run`, `measure`, `mean` as in `ir.mean`, `shade` (from 0, the worst, to 1, the best; 0.5 where all are equal)
         and `text`; with `by` also `part`, the value, and of several measures an `alt.ConcatChart` of panels.
-
-    Raises
-    ------
-    IRError
-        For an unknown measure, NaN values, a LazyFrame, more than 5,000 cells.
 
     Examples
     --------
@@ -242,11 +232,6 @@ def ranks(
     -------
     alt.LayerChart
         The rows of `ranks` with a `group`; of several measures, or values of `by`, an `alt.ConcatChart` of such panels.
-
-    Raises
-    ------
-    IRError
-        As `ranks`, and for more than 5,000 systems.
 
     Examples
     --------

@@ -72,11 +72,6 @@ def differences(
         Bars (`difference`, `outcome`, `query_id`, `n_queries`), the mean with its interval, and the lines of 0 and of
         ties; of several systems, or values of `by`, an `alt.ConcatChart` of such panels with the same axis.
 
-    Raises
-    ------
-    IRError
-        As `compare`; for an unknown system, and several measures.
-
     Examples
     --------
     >>> import polars_ir as ir
@@ -234,11 +229,6 @@ def scatter(
     alt.LayerChart
         Points (`x_value`, `y_value`, `outcome` of `y`, `n_queries`, `query_id`, the first of them) and the diagonal; of
         several values of `by` an `alt.ConcatChart` of such panels with the same axes.
-
-    Raises
-    ------
-    IRError
-        For an unknown system or measure, a single system, NaN values, a LazyFrame.
 
     Examples
     --------

@@ -57,11 +57,6 @@ def distribution(per_query: Any, measures: Measures = None, *, by: str | Sequenc
         Dots (`run`, `value`) or bars (`run`, `low`, `high`, `share`, `n_queries`), and means (`run`, `mean`, `low`,
         `high`, `n_queries`); of several measures, or values of `by`, an `alt.ConcatChart` of such panels.
 
-    Raises
-    ------
-    IRError
-        For an unknown measure, NaN values, a LazyFrame, and more systems than a chart can hold.
-
     References
     ----------
     Kay, Kola, Hullman & Munson 2016, https://doi.org/10.1145/2858036.2858558 (quantile dots)

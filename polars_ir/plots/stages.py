@@ -37,11 +37,6 @@ def stages(run: Mapping[str, Any], qrels: Any, *, k: int = 10, rel: float = 1) -
     alt.LayerChart
         `stage`, `kind` (kept, gained or lost) and `documents`: sums over the queries of `ir.stages`.
 
-    Raises
-    ------
-    IRError
-        As `ir.stages`.
-
     Examples
     --------
     >>> from polars_ir import plots

@@ -134,8 +134,6 @@ def report(
         The judgments; None where the runs have grades themselves.
     measures
         The measures, the one that decides first; without it, nDCG@10, AP, RR@10 and R@100.
-    baseline
-        The system that the others are compared with.
     documents
         Texts, as `explain` takes them.
     queries
@@ -156,11 +154,6 @@ def report(
     Report
         `write(path)` writes the page, `markdown()` is a text for a comment on a change (below 65,536 characters), and
         notebooks show the page in a frame.
-
-    Raises
-    ------
-    IRError
-        For an unknown baseline or column, and whatever `evaluate` does not take.
 
     Examples
     --------

@@ -53,12 +53,6 @@ def side_by_side(
     Report
         `write(path)` writes the page, which needs no network, and notebooks show it in a frame.
 
-    Raises
-    ------
-    IRError
-        For a query that was not judged, a run of several systems, names that are none of them, and what `explain` does
-        not take.
-
     Examples
     --------
     >>> import polars_ir as ir

@@ -97,11 +97,6 @@ def summarize(
     A Spark frame, of which nothing has run
         The result of `polars_ir.summarize`, to the last bit, in no order; `n_queries` is bigint.
 
-    Raises
-    ------
-    IRError
-        As `polars_ir.spark.mean`.
-
     Examples
     --------
     >>> from polars_ir import spark
@@ -198,11 +193,6 @@ def gate(
     A Spark frame of the result, whose jobs have run
         That of `polars_ir.gate` of the same rows as LazyFrames, to within 1e-12; counts are bigint.
 
-    Raises
-    ------
-    IRError
-        As `polars_ir.gate` of LazyFrames, and as `polars_ir.spark.compare`.
-
     Examples
     --------
     >>> from polars_ir import spark
@@ -240,11 +230,6 @@ def worst_slices(
     -------
     A Spark frame of the result, whose jobs have run
         That of `polars_ir.worst_slices`, to within 1e-12; counts are bigint.
-
-    Raises
-    ------
-    IRError
-        As `polars_ir.worst_slices` of a LazyFrame, and as `polars_ir.spark.compare`.
 
     Examples
     --------
@@ -284,11 +269,6 @@ def drift(
     -------
     A Spark frame of the result, whose jobs have run
         That of `polars_ir.drift`, to within 1e-12; counts are bigint.
-
-    Raises
-    ------
-    IRError
-        As `polars_ir.drift` of a LazyFrame, and as `polars_ir.spark.compare`.
 
     Examples
     --------

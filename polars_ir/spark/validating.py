@@ -53,11 +53,6 @@ def validate(run: DataFrame, qrels: Any, *, only: str | Sequence[str] | None = N
         `finding`, `severity` (string), `count` (bigint), `examples` (array of strings, some of them) and `meaning`
         (string), as of `polars_ir.validate`, the counts equal to it; in no order, and without `share`.
 
-    Raises
-    ------
-    IRError
-        As `polars_ir.validate`; for a finding that is not of one query each.
-
     Examples
     --------
     >>> from polars_ir import spark

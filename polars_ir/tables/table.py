@@ -111,11 +111,6 @@ def table(
     great_tables.GT or str
         The data of the `GT` are a String column `run` and a Float64 column per measure, named by its heading.
 
-    Raises
-    ------
-    IRError
-        For an unknown baseline, measure or option, and for what `compare` can not compare.
-
     Examples
     --------
     >>> import polars_ir as ir

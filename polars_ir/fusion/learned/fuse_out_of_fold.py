@@ -61,11 +61,6 @@ def fuse_out_of_fold(
     The kind of the runs
         As `fuse` returns it.
 
-    Raises
-    ------
-    IRError
-        For more folds than groups of queries, and for what `train` or `fuse` does not take.
-
     Examples
     --------
     >>> import polars_ir as ir

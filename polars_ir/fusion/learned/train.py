@@ -79,11 +79,6 @@ def train(
         (String), `bucket` (Int64: the rank or the number of the segment, from 1; 1 for MAPFuse), `value` (Float64: the
         probability, BayesFuse's log odds, or MAP) and `n_queries` (UInt32, from how many lists it is estimated).
 
-    Raises
-    ------
-    IRError
-        For options of another method, a run without a judged query, and what `fuse` or `evaluate` does not take.
-
     References
     ----------
     Lillis et al. 2006, https://doi.org/10.1145/1148170.1148197 (ProbFuse); Lillis et al. 2008,

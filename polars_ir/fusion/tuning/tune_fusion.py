@@ -122,11 +122,6 @@ def tune_fusion(
     TunedFusion
         Frames of the runs' kind, beside a `report` in words; `print` shows it.
 
-    Raises
-    ------
-    IRError
-        For more folds than groups, and for what `fuse`, `evaluate` or `compare` does not take.
-
     References
     ----------
     Cawley & Talbot 2010, https://www.jmlr.org/papers/v11/cawley10a.html (nested folds); Bruch, Gai & Ingber 2023,
