@@ -189,7 +189,7 @@ def _with_implied(pairs: pl.DataFrame, documents: pl.DataFrame, table: Canonical
     numbered = pairs.select(pl.col(role).replace_strict(places["judgment"], places["place"]) for role in roles)
     own = [1 << bit for bit in places["place"] - places["first"]]
     below = _below(numbered, own)
-    if circular := [place for place, its in enumerate(below) if its & own[place]]:
+    if circular := [place for place, documents in enumerate(below) if documents & own[place]]:
         shown = places[circular].select(*judge, "doc_id").sort(*judge, "doc_id")
         raise DataError(
             f"what a judge prefers must be an order; in qrels {shown.height} documents are in a cycle of preferences.",

@@ -96,15 +96,15 @@ def align(run: Any, qrels: Any = None, *, per: str | None = None, by: Sequence[s
 
 def _judged(qrels: Any, per: str | None, by: Sequence[str]) -> CanonicalFrame:
     """Judgments as a table; those in memory are searched for duplicates."""
-    table = _each_once(qrels_table(qrels, per=per, by=by))
+    table = qrels_table(qrels, per=per, by=by)
+    if not per and len(table.columns) > len(table.names):
+        table = _each_once(table)
     search_duplicates(table)
     return table
 
 
 def _each_once(qrels: CanonicalFrame) -> CanonicalFrame:
     """Judgments of documents; for one with several subtopics, its highest grade."""
-    if qrels.per or len(qrels.columns) == len(qrels.names):
-        return qrels
     part = find("qrels", "subtopic", [name for name in qrels.columns if name not in qrels.names])
     if part is None or not could_be("subtopic", qrels.dtypes[part]):
         return qrels

@@ -290,7 +290,7 @@ def _read(role: Role, source: Any, options: ReadingRun | ReadingQrels) -> pl.Dat
     with downloaded(files, asked, max_ratio) if any(map(is_remote, files)) else nullcontext(files) as local:
         reader = one_format(local, role, asked, words).reader
         if isinstance(reader, Rows):
-            return read_rows(local, role, reader, words, said=asked is not None)
+            return read_rows(local, role, reader, words, format_given=asked is not None)
         if not isinstance(reader, Typed):
             return read_whole(local, role, reader, words)
         frame = read_typed(local, reader, max_ratio)
@@ -306,7 +306,7 @@ def _scan(role: Role, source: Source, options: ReadingRun | ReadingQrels) -> pl.
     files = resolve(source, remote=options["remote"], max_ratio=max_ratio)
     reader = one_format(files, role, asked, words).reader
     if isinstance(reader, Rows):
-        return scan_rows(files, role, reader, words, said=asked is not None)
+        return scan_rows(files, role, reader, words, format_given=asked is not None)
     if isinstance(reader, Typed):
         scan = scan_typed(files, reader, max_ratio)
         return scan if words is None else in_numbers(scan, words, eager=False)

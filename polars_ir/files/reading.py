@@ -42,7 +42,7 @@ def in_numbers(rows: pl.LazyFrame, words: Words, *, eager: bool) -> pl.LazyFrame
     return rows.with_columns(words.number(text).alias(name))
 
 
-def read_rows(files: list[File], role: Role, reader: Rows, words: Words | None, *, said: bool) -> pl.DataFrame:
+def read_rows(files: list[File], role: Role, reader: Rows, words: Words | None, *, format_given: bool) -> pl.DataFrame:
     """The files in memory; errors show the first offending line of all files."""
     quick = [reader.quick(file) if role == "run" and isinstance(file, Path) else None for file in files]
     if len(files) == 1 and quick[0] is not None:
@@ -66,7 +66,7 @@ def read_rows(files: list[File], role: Role, reader: Rows, words: Words | None, 
             continue
         if frame.is_empty() and parts[0].dialect is None:
             raise parts[0].nothing()
-        if role == "qrels" and not said:
+        if role == "qrels" and not format_given:
             _check_judgments(parts, reader)
         _warn_of_format(parts, reader)
         several = OTHER_TAG in frame.columns and frame.drop_in_place(OTHER_TAG).any()
@@ -80,7 +80,7 @@ def read_rows(files: list[File], role: Role, reader: Rows, words: Words | None, 
     raise _first_failure(parts) or because(files[0], failed)
 
 
-def scan_rows(files: list[File], role: Role, reader: Rows, words: Words | None, *, said: bool) -> pl.LazyFrame:
+def scan_rows(files: list[File], role: Role, reader: Rows, words: Words | None, *, format_given: bool) -> pl.LazyFrame:
     """The files as a LazyFrame, after a check of each one's first lines."""
     failures = []
     for dtype in _DTYPES[role] if words is None else (words,):
@@ -88,7 +88,7 @@ def scan_rows(files: list[File], role: Role, reader: Rows, words: Words | None, 
         heads = [part.first_lines() for part in parts]
         failure = _first_failure(heads)
         if failure is None:
-            if role == "qrels" and not said:
+            if role == "qrels" and not format_given:
                 _check_judgments(parts, reader)
             _warn_of_format(parts, reader)
             for part, head in zip(parts, heads, strict=True):

@@ -118,12 +118,12 @@ def mistaken(table: str, role: str, names: Mapping[str, str], schema: Mapping[st
 
 def _in_lists(table: str, query: str, lists: Sequence[str], schema: Mapping[str, pl.DataType]) -> ColumnError:
     """The error for a table with a row for each query and its documents in lists, and the code that makes a run."""
-    said = guesses.lists_meant(schema, lists, {"query": query})
-    retrieved = guesses.only(lists) or said.retrieved
+    meant = guesses.lists_meant(schema, lists, {"query": query})
+    retrieved = guesses.only(lists) or meant.retrieved
     inner = getattr(schema[retrieved], "inner", None) if retrieved else None
     code: Code | None = None
     if len(lists) > 1:
-        code = Code(f"run, qrels = ir.from_lists({table}, {said.named()})")
+        code = Code(f"run, qrels = ir.from_lists({table}, {meant.named()})")
     elif isinstance(inner, pl.Struct):
         code = Code(
             f"{table} = {table}.explode({retrieved!r}).unnest({retrieved!r})",

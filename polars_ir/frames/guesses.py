@@ -130,7 +130,7 @@ def value_meant(
     numbers = [name for name, dtype in spare.items() if dtype.is_numeric() and not words(name) & {"page", "pagerank"}]
     kinds = {name: _kind(name, frame, keys) for name in numbers}
     for kind in ("score", "low", "rank"):
-        named = [name for name, its in kinds.items() if its == kind]
+        named = [name for name in numbers if kinds[name] == kind]
         if named:
             name = only(named)
             return None if name is None else Value(name, kind)

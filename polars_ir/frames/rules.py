@@ -121,8 +121,7 @@ def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, u
         if role != "query_id":
             bad &= ~excused
         if count := frame.select(bad.sum()).item():
-            wrong = _numbered_rows(frame).filter(bad).select(ROW, *names).head(SHOWN)
-            shown = _with_numbers(wrong.rename(dict(names)))
+            shown = _shown(_numbered_rows(frame).filter(bad), [*names], names)
             number = frame[role].dtype.is_float()
             problem, sound, of_pandas = "is null", f"pl.col({name!r}).is_not_null()", f"{table}[{name!r}].notna()"
             if number:
@@ -156,8 +155,11 @@ def _numbered_rows(frame: pl.DataFrame) -> pl.DataFrame:
     return frame if ROW in frame.columns else frame.with_row_index(ROW)
 
 
-def _with_numbers(shown: pl.DataFrame) -> pl.DataFrame:
-    """Rows of a message with their numbers as `row`, unless they have a column of this name."""
+def _shown(
+    rows: pl.DataFrame, keys: Sequence[str], names: Mapping[str, str], values: Sequence[str] = ()
+) -> pl.DataFrame:
+    """The first rows, for a message, with their numbers as `row`, unless they have a column of this name."""
+    shown = rows.select(ROW, *keys, *values).head(SHOWN).rename({key: names[key] for key in keys if key in names})
     return shown.rename({ROW: "number of the row" if "row" in shown.columns else "row"})
 
 
@@ -175,10 +177,9 @@ def check_duplicates(
         return
     if table == "run" and "doc_id" in keys and (ids := no_ids(repeated["doc_id"])):
         wrong = repeated.filter(pl.col("doc_id") == ids[0])
-        shown = _with_numbers(wrong.select(ROW, *keys).head(SHOWN).rename({k: names[k] for k in keys if k in names}))
         problem = f"of the id {ids[0]!r}, which stands for no document"
         left_out = rows_without_id(names.get("doc_id", "doc_id"), ids[0])
-        raise DataError.rows(table, problem, left_out, wrong.height, shown)
+        raise DataError.rows(table, problem, left_out, wrong.height, _shown(wrong, keys, names))
     spare = keys_perhaps(repeated.drop(ROW).schema, [*names, *keys]) if table in ("run", "per_query", "qrels") else []
     if table == "qrels":
         # Any other column is one of judges, or of subtopics.
@@ -188,13 +189,11 @@ def check_duplicates(
         # Keeping one row of each id would leave out all nights but one.
         check_duplicates(table, frame, [*several, *keys], names, hint=hint)
     values = [column for column in (*apart, *VALUES) if column in frame.columns]
-    shown = repeated.sort(keys).select(ROW, *keys, *values).head(SHOWN)
-    shown = _with_numbers(shown.rename({key: names[key] for key in keys if key in names}))
     _, problem, fix = once(table, keys, names, hint=hint)
     if apart:
         given = [key for key in keys if key not in names and not frame.schema[key].is_float()]
         fix = _keyed(table, apart, names, _words(fix), given)
-    raise DataError.rows(table, problem, fix, repeated.height, shown)
+    raise DataError.rows(table, problem, fix, repeated.height, _shown(repeated.sort(keys), keys, names, values))
 
 
 def without_id(value: object, code: Code, what: str = "these rows") -> Fix:

@@ -209,8 +209,8 @@ def _names(table: str, frame: Frame, needed: Sequence[str], optional: Sequence[s
     rank = names.pop("rank", None)
     if rank is not None and "score" in needed:
         names.setdefault("score", rank)
-    if missing := [role for role in needed if role not in names]:
-        raise advice.without(table, missing, names, schema, frame)
+    if not set(needed) <= names.keys():
+        raise advice.without(table, [role for role in needed if role not in names], names, schema, frame)
     return names
 
 

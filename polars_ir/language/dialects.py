@@ -339,8 +339,8 @@ def _unknown(text: str, name: str, tool: str) -> MeasureError:
     """The error for a name of no measure, or of several."""
     if not tool and fold(name) in AMBIGUOUS:
         return _of_several_tools(text, AMBIGUOUS[fold(name)])
-    known = TOOLS.get(tool, {}).items()
-    of_tool = [its.catalogue for its_name, its in known if its.of_exposure and fold(its_name) == fold(name)]
+    meanings = (meaning for known, meaning in TOOLS.get(tool, {}).items() if fold(known) == fold(name))
+    of_tool = [meaning.catalogue for meaning in meanings if meaning.of_exposure]
     if of_tool or (not tool and fold(name) in OF_EXPOSURE):
         whole = f"{tool} {text}" if tool else text
         fix = Fix("Call it", Code(f"run.ir.exposure([{whole!r}], {CATALOGUES[''.join(of_tool)]})"))

@@ -39,7 +39,7 @@ from polars_ir.language.options import (
     Value,
     chance,
     check,
-    is_number,
+    is_map_of_numbers,
     misspelt,
     not_negative,
     one_of,
@@ -72,12 +72,6 @@ def named(value: Any) -> bool:
     if not isinstance(value, pl.Expr) or value.meta.has_multiple_outputs():
         return False
     return value.meta.is_column() or value.meta.output_name() not in {*value.meta.root_names(), "literal"}
-
-
-def _map_of_gains(value: Any) -> bool:
-    if not isinstance(value, Mapping) or not value:
-        return False
-    return all(is_number(grade) and is_number(gain) for grade, gain in value.items())
 
 
 #: Parameters with one meaning in every measure, each with its usual default.
@@ -118,7 +112,7 @@ PARAMETERS: dict[str, Option] = {
         Value(
             "a map from grades to numbers of 0 or more, as in {1: 1, 2: 3}, a column, or a Polars expression with a "
             "name of its own, as in (pl.col('relevance') * pl.col('trust')).alias('trusted')",
-            lambda v: named(v) or (_map_of_gains(v) and all(x >= 0 for x in v.values())),
+            lambda v: named(v) or (is_map_of_numbers(v) and all(x >= 0 for x in v.values())),
         ),
         "The gains of grades: a map, which leaves a grade that it does not name its own value, or a Polars "
         "expression over columns of run or qrels, such as `pl.col('relevance') * pl.col('trust')`. Unjudged documents "

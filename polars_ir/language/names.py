@@ -95,12 +95,12 @@ def parse(name: str) -> pl.Expr:
 
 
 @functools.lru_cache(maxsize=1024)
-def _parse(text: str, catalog: tuple[Measure, ...]) -> pl.Expr:
+def _parse(text: str, _catalog: tuple[Measure, ...]) -> pl.Expr:
     """The measure, or the measures, of a name by the first reader that can read it; the last reads or refuses all."""
-    return next(measure for read in READERS if (measure := read(text, catalog)) is not None)
+    return next(measure for read in READERS if (measure := read(text)) is not None)
 
 
-def _canonical(text: str, _: tuple[Measure, ...]) -> pl.Expr | None:
+def _canonical(text: str) -> pl.Expr | None:
     return None if (column := canonical(text)) is None else _called(text, column)
 
 
@@ -112,29 +112,29 @@ def _called(text: str, column: MeasureColumn) -> pl.Expr:
         raise MeasureError.syntax(text, "a number in it is too large") from None
 
 
-def _relevance_string(text: str, _: tuple[Measure, ...]) -> pl.Expr | None:
+def _relevance_string(text: str) -> pl.Expr | None:
     matched = TREC_EVAL_STRING.fullmatch(text)
     return relevance_string(k=int(matched[1] or 10)) if matched else None
 
 
-def _of_several_numbers(text: str, catalog: tuple[Measure, ...]) -> pl.Expr | None:
+def _of_several_numbers(text: str) -> pl.Expr | None:
     names = several(text)
-    return together(_parse(name, catalog) for name in names) if names else None
+    return together(map(parse, names)) if names else None
 
 
-def _of_a_set(text: str, catalog: tuple[Measure, ...]) -> pl.Expr | None:
+def _of_a_set(text: str) -> pl.Expr | None:
     # trec_eval has some measures under two names: Rprec is Rprec_mult_1.00.
-    measures = {measure.meta.output_name(): measure for measure in (_parse(name, catalog) for name in set_of(text))}
+    measures = {measure.meta.output_name(): measure for measure in map(parse, set_of(text))}
     return together(measures.values()) if measures else None
 
 
-def _in_a_row(text: str, catalog: tuple[Measure, ...]) -> pl.Expr | None:
+def _in_a_row(text: str) -> pl.Expr | None:
     names = in_a_row(text)
     is_one = len(names) < 2 or in_words_of(text)[0] or measure_named(text)
-    return None if is_one else together(_parse(name, catalog) for name in names)
+    return None if is_one else together(map(parse, names))
 
 
-def _of_any_tool(text: str, _: tuple[Measure, ...]) -> pl.Expr:
+def _of_any_tool(text: str) -> pl.Expr:
     found = parsed_name(text)
     if not found.undefined:
         return _called(text, MeasureColumn(found.info, found.arguments))
@@ -143,7 +143,7 @@ def _of_any_tool(text: str, _: tuple[Measure, ...]) -> pl.Expr:
 
 
 #: The readers of a name, in the order in which they are tried: what they return, or None where another has to try.
-READERS: tuple[Callable[[str, tuple[Measure, ...]], pl.Expr | None], ...] = (
+READERS: tuple[Callable[[str], pl.Expr | None], ...] = (
     _canonical,
     _relevance_string,
     _of_several_numbers,

@@ -90,6 +90,11 @@ def is_whole(value: object, least: int = 1, most: float = math.inf) -> TypeGuard
     return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
 
 
+def is_map_of_numbers(value: object) -> TypeGuard[Mapping[float, float]]:
+    """True for a map from some numbers to numbers, as of grades to gains."""
+    return isinstance(value, Mapping) and bool(value) and all(map(is_number, (*value, *value.values())))
+
+
 def one_of(*choices: str, also: Mapping[str, str] = MappingProxyType({})) -> Value[str]:
     """One of some words."""
     wanted = f"one of {', '.join(map(repr, choices))}"

@@ -40,15 +40,10 @@ def tags_of(lines: Checked, place: int | None) -> list[str]:
     return tags
 
 
-def warn_of_tags(part: Checked, place: int) -> None:
-    """Warn of the tags in all lines of a run."""
-    _warn(part, place, "read_csv")
-
-
 def warn_of_tags_at_ends(part: Checked, head: Checked, place: int) -> None:
     """Warn of the tags in a run, if its first and last lines have several."""
     if len({*tags_of(head, place), *_last_tag(part.path, place)}) > 1:
-        _warn(part, place, "scan_csv")
+        warn_of_tags(part, place, "scan_csv")
 
 
 def _last_tag(file: File, place: int) -> list[str]:
@@ -62,7 +57,7 @@ def _last_tag(file: File, place: int) -> list[str]:
     return [] if last.startswith("#") or len(found) <= place else [found[place]]
 
 
-def _warn(part: Checked, place: int, reader: str) -> None:
+def warn_of_tags(part: Checked, place: int, reader: str = "read_csv") -> None:
     """Warn of queries with several tags; what the systems are read with needs one separator."""
     tags = pooled_tags(part.rows.filter(KEEP).select("query_id", tag=field(place)))
     if not tags:

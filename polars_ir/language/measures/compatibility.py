@@ -7,7 +7,7 @@ import math
 import polars as pl
 
 from polars_ir.language.measure import measure
-from polars_ir.language.options import Option, Value, is_number
+from polars_ir.language.options import Option, Value, is_number, truth
 from polars_ir.language.words import n_retrieved, power, rank, ranked, ratio, relevance, total
 
 #: Weights below this no longer change a sum.
@@ -26,7 +26,7 @@ PERSISTENCE = Option(
 )
 NORMALIZE = Option(
     True,
-    Value("True or False", lambda v: isinstance(v, bool)),
+    truth(),
     "True: the ideal ranking has a compatibility of 1, however short it is.",
 )
 

@@ -24,18 +24,10 @@ import polars as pl
 from polars_ir.language.cover import Cover, greedy_rank
 from polars_ir.language.measure import measure
 from polars_ir.language.measures.positions import over_places
-from polars_ir.language.options import Option, Value, chance, is_number
+from polars_ir.language.options import Option, Value, chance, is_map_of_numbers, is_number
 from polars_ir.language.words import discounted, n_retrieved, power, rank, ratio, top, total
 
 subtopic = pl.col("subtopic")
-
-
-def _map_of_shares(value: object) -> bool:
-    return (
-        isinstance(value, Mapping)
-        and len(value) > 0
-        and all(is_number(grade) and is_number(gain) and 0 <= gain <= 1 for grade, gain in value.items())
-    )
 
 
 WEIGHTS = {
@@ -55,7 +47,10 @@ NOVELTY = {
     ),
     "gains": Option(
         None,
-        Value("a map from grades to numbers from 0 to 1, as in {1: 0.5, 2: 1}", _map_of_shares),
+        Value(
+            "a map from grades to numbers from 0 to 1, as in {1: 0.5, 2: 1}",
+            lambda value: is_map_of_numbers(value) and all(0 <= gain <= 1 for gain in value.values()),
+        ),
         "The gains of grades: a map to values from 0 to 1; a relevant document of another grade gains 1.",
     ),
     **WEIGHTS,
