@@ -52,7 +52,7 @@ class Tuning:
     #: Row count of the portions in which a sorted plan is evaluated.
     portion: int = 1_000_000
 
-    #: Row count in memory at which rows that match no judgment are left out before they are joined.
+    #: Row count in memory at which the streaming engine becomes faster for a join with judgments by hash.
     prefiltered: int = 20_000
 
     #: Row count in memory, of run and judgments, at which measures that read only relevant documents are grouped

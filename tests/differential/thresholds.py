@@ -24,7 +24,7 @@ VALUES = {
     "together": (0, 4, 10**9),
     # Rows of a ranking for each judgment up to which they are numbered.
     "short": (0, 1, 32, 10**9),
-    # Rows from which on those without a judgment are left out before a join.
+    # Rows from which on judgments are joined by the streaming engine.
     "prefiltered": (0, 20, 10**9),
     # Rows up to which a run is searched for duplicates whole.
     "searched_rows": (0, 20, 10**9),

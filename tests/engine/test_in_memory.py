@@ -9,6 +9,7 @@ from polars.testing import assert_frame_equal
 from tuned import tune
 
 import polars_ir as ir
+from polars_ir.engine import in_memory
 from polars_ir.engine.in_memory import ALIKE, Rankings, RowRuns, places, starts_of
 from polars_ir.engine.needs import needs_of, reads_only_relevant
 from polars_ir.engine.relation import judged_relation
@@ -44,6 +45,19 @@ def test_places_in_any_order_of_the_rows(order, by_id):
     assert placed["n_tied"].to_list() == [2, 2, 1, 2, 2, 1]
     a_first, x_first = (not by_id and order.index(one) < order.index(one + 1) for one in (0, 3))
     assert placed["rank"].to_list() == [*((1, 2) if a_first else (2, 1)), 3, *((2, 3) if x_first else (3, 2)), 1]
+
+
+@pytest.mark.parametrize("prefiltered", [0, 10**9])
+def test_documents_that_share_a_hash_are_not_matched(prefiltered, monkeypatch):
+    run = pl.DataFrame(
+        {"query_id": ["q", "q", "p", "p"], "doc_id": ["a", "b", "a", "c"], "score": [4.0, 3.0, 2.0, 1.0]}
+    )
+    qrels = pl.DataFrame({"query_id": ["q", "p", "p"], "doc_id": ["b", "a", "x"], "relevance": [1, 1, 1]})
+    tune(monkeypatch, small=0, prefiltered=prefiltered)
+    expected = ir.judge(run, qrels)
+    monkeypatch.setattr(in_memory, "_hashes", lambda query, _: pl.DataFrame({"hash": query * 0}))
+    assert_frame_equal(ir.judge(run, qrels), expected)
+    assert expected.filter(pl.all_horizontal(pl.col("rank", "relevance").is_not_null())).height == 2
 
 
 def only_relevant(qrels: pl.DataFrame) -> pl.DataFrame:
