@@ -222,7 +222,7 @@ def is_ours(namespace: Any) -> bool:
 def warn_of_another(library: str) -> None:
     """Say that `.ir` on a library's frames is another package's, which keeps it."""
     fix = Fix("The functions do the same", Code("ir.evaluate(run, qrels, [...])"))
-    warn(f".ir on frames of {library} was taken by another package, and stays its own.", fix=fix)
+    warn(f".ir on frames of {library} is already taken by another package, and left alone.", fix=fix)
 
 
 @functools.lru_cache(maxsize=256)

@@ -226,7 +226,7 @@ OF_ROWS = {
     "a null for a system": (lambda f: f.with_columns(run=f["run"].shift()), "rows? whose 'run' is null"),
 }
 
-#: Faults of frames of figures, which a plan can not have or tells of in other words.
+#: Faults of frames of figures, which a plan cannot have or tells of in other words.
 OF_FRAMES = {
     "no query": (lambda f: f.drop("query_id"), "has no 'query_id' column"),
     "texts": (

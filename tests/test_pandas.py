@@ -95,7 +95,9 @@ def test_another_package_that_took_the_name_is_told_of_once(library):
         "    import polars_ir\n"
         "print(*[warning.message for warning in caught], sep='; ')"
     )
-    wanted = f".ir on frames of {library} was taken by another package, and stays its own. The functions do the same: "
+    wanted = (
+        f".ir on frames of {library} is already taken by another package, and left alone. The functions do the same: "
+    )
     assert in_a_new_interpreter(program) == f"{wanted}ir.evaluate(run, qrels, [...])."
 
 

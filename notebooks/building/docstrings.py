@@ -122,7 +122,7 @@ class _Type(str):
         return str(self)
 
 
-#: What a result is annotated with that a checker can not know.
+#: What a result is annotated with that a checker cannot know.
 UNKNOWN = {"Any", "EagerFrameT", "FrameT"}
 
 

@@ -92,7 +92,7 @@ def facts(info: MeasureInfo) -> str:
     """Range, best value, what it reads, and what ties and more judgments do to it."""
     low, high, best = (f"{value:.3g}".replace("inf", "infinity") for value in (*info.bounds, info.best))
     way = "fall" if info.best >= info.bounds[1] else "rise"
-    exact = f"the value can not {way}, so that `bounds=True` is exact"
+    exact = f"the value cannot {way}, so that `bounds=True` is exact"
     order = "is the exact mean over all orders of tied documents" if info.expected else "is not available"
     rows = [
         ("range", f"{low} to {high}; the best value is {best}"),

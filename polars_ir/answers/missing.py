@@ -48,7 +48,7 @@ def _tell_unknown(wanted: pl.LazyFrame, table: CanonicalFrame) -> None:
     if len(ids) and ("run" in table.keys or len(ids) == queries.height):
         n = f"{len(ids):,} quer{'y' if len(ids) == 1 else 'ies'}"
         some = quoted(ids.head(SHOWN).to_list())
-        warn(f"names {n} without any answer, where all systems have 0; the first: {some}.", about="missing")
+        warn(f"names {n} that no system answers, where all score 0; the first: {some}.", about="missing")
 
 
 def _queries(missing: Any, dtype: pl.DataType, name: str) -> pl.LazyFrame:

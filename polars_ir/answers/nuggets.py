@@ -23,7 +23,7 @@ WEIGHTS = {"vital": {"vital": 1.0}, "all": {"vital": 1.0, "okay": 1.0}, "weighte
 
 #: The error of a plan.
 TWICE = "the frame has a nugget of an answer more than once; keep one row of each"
-OTHER_LISTS = "the frame has nuggets that are not alike in all answers to their query; judge them by one list"
+OTHER_LISTS = "the frame has nuggets that differ between answers to their query; judge all by one list"
 
 
 @public()
@@ -119,7 +119,7 @@ def check_lists(rows: pl.DataFrame, about: str, others: Sequence[str], answer: s
     values = [pl.col(name).cast(pl.String).unique().sort().drop_nulls().str.join(" | ") for name in others]
     having = [] if answer is None else [pl.col(answer).cast(pl.String).unique().sort().str.join(", ").alias("answers")]
     shown = wrong.group_by("query_id", "nugget").agg(*values, *having).sort("query_id", "nugget")
-    problem = "of nuggets that are not alike in all answers to their query"
+    problem = "of nuggets that differ between answers to their query"
     fix = "Judge all answers to a query by one list of nuggets, in one order"
     raise DataError.rows(about, problem, fix, wrong.height, shown.head(SHOWN))
 

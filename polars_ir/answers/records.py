@@ -92,7 +92,7 @@ def check_once(rows: pl.DataFrame, keys: Sequence[str], what: str) -> None:
     again = rows.filter(pl.struct(*keys).is_duplicated())
     if again.height:
         shown = again.select(*keys).unique(maintain_order=True).head(SHOWN)
-        raise DataError.rows("source", f"of {what} that are there twice", "Keep one of each", again.height, shown)
+        raise DataError.rows("source", f"of {what} that occur twice", "Keep one of each", again.height, shown)
 
 
 def without_one_run(rows: pl.DataFrame) -> pl.DataFrame:

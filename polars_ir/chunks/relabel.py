@@ -220,4 +220,4 @@ def _warn_of_people(changes: pl.DataFrame) -> None:
         lost.append(f"{count - gone} relevant, but whole in no new chunk, and a part need not hold the answer")
     code = Code("moved.changes.filter(pl.col('review'))", "moved.changes[moved.changes['review']]")
     fix = Fix("These", code, without_code="--changes FILE lists them")
-    warn(f"{count} of {changes.height} labels need a person: {'; '.join(lost)}.", fix=fix)
+    warn(f"{count} of {changes.height} labels need a human decision: {'; '.join(lost)}.", fix=fix)

@@ -126,7 +126,7 @@ def _one(about: str, role: str, columns: list[str]) -> str:
 
 
 def _dtype(about: str, role: str, name: str, frame: pl.DataFrame | pl.LazyFrame, dtype: pl.DataType) -> pl.DataType:
-    """The dtype of the column of a role; an error for one that can not play it."""
+    """The dtype of the column of a role; an error for one that cannot play it."""
     if role in ("start", "end"):
         if dtype.is_integer():
             return pl.Int64()
@@ -218,7 +218,7 @@ def _raise_misfit(table: Spans, key: str) -> None:
             problem = f"whose {start!r} and {end!r} count {unit} of {text!r}, not characters"
             words = f"The place n of them is that of the character {code}, where text is that of the source"
             _raise_rows(table, Rule(MISFIT, problem, words), key)
-    problem = f"whose {text!r} is not as long as the span from {start!r} to {end!r}"
+    problem = f"whose {text!r} differs in length from the span from {start!r} to {end!r}"
     words = "If the offsets are right, and it was stripped or changed, leave it out"
     _raise_rows(table, Rule(MISFIT, problem, Fix(words, Code.dropping(table.about, [text]))), key)
 
@@ -232,7 +232,7 @@ def _check_common_text(table: Spans) -> None:
     wrong = rows.with_columns(**before).filter((length > 0) & (pl.col("text").str.slice(0, length) != other))
     found = wrong.select("doc_id", "source", "start").collect(engine="streaming")
     if found.height:
-        problem = f"whose {table.names['text']!r} is another than that of the chunk before, where both overlap"
+        problem = f"whose {table.names['text']!r} differs from that of the chunk before where both overlap"
         named = {role: name for role, name in table.names.items() if role in found.columns}
         shown = found.head(SHOWN).rename(named)
         words = f"Look at {table.names['start']!r}: it counts characters of the source"

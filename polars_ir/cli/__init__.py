@@ -128,7 +128,7 @@ def _message(error: BaseException) -> str:
     if isinstance(error, (IRError, pl.exceptions.PolarsError, OSError)):
         return str(error)
     reason = str(error).partition("\n")[0].removesuffix(".")
-    return f"{type(error).__name__}: {reason}. This is a fault of polars-ir; --debug shows where."
+    return f"{type(error).__name__}: {reason}. This is a bug in polars-ir; --debug shows where."
 
 
 def _drop_output() -> None:

@@ -159,7 +159,7 @@ def _word(text: str) -> tuple[str, float]:
     except ValueError:
         value = math.nan
     if not word or not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text} is no word with a number, such as L2=2")
+        raise argparse.ArgumentTypeError(f"{text} is not a word with a number, such as L2=2")
     return word, int(value) if value.is_integer() else value
 
 
@@ -423,7 +423,7 @@ def fuse(command: argparse.ArgumentParser) -> None:
     tune = "report the out-of-fold value of weights chosen on --qrels by -m; with -o, write the run by the best ones"
     command.add_argument("--tune", action="store_true", help=tune)
     command.add_argument("--qrels", metavar="FILE", help="judgments to tune by, or to learn from")
-    command.add_argument("--folds", type=int, default=5, help="in how many folds (%(default)s)")
+    command.add_argument("--folds", type=int, default=5, help="the number of folds (%(default)s)")
     command.add_argument("--seed", type=int, default=0, help="the seed of the folds (%(default)s)")
     add_measures(command, required=False)
     add_formats(command)

@@ -275,7 +275,7 @@ def refuse_selection(options: argparse.Namespace, where: str) -> None:
     """Raise an error for options that would leave out no document."""
     for name in OF_RANKINGS:
         if getattr(options, name) != options_of(Evaluating)[name].default:
-            raise OptionError(f"is of figures made from runs, with --qrels; {where}.", about=name)
+            raise OptionError(f"applies to runs, with --qrels; {where}.", about=name)
 
 
 def figures_of_files(options: argparse.Namespace) -> pl.DataFrame:

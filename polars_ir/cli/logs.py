@@ -42,7 +42,7 @@ def logs_of(files: Sequence[str], options: argparse.Namespace, *, alone: bool = 
     known = named or (alone and [*files] == [STDIN])
     found = [file for file in files if options.format is None and (known or is_log(file, options))]
     if named and not files:
-        raise OptionError(f"--{next(iter(named))} is of logs; name one.")
+        raise OptionError(f"--{next(iter(named))} is for logs; name one.")
     if alone and not found:
         raise OptionError(f"{options.command} needs judgments, too: --qrels FILE; a log has its own.")
     try:
@@ -108,16 +108,11 @@ def _log_of(name: str, options: argparse.Namespace) -> Log:
     if STEP in log.run.columns and STEP not in (vars(options).get("key") or ()) and STEP not in (options.by or ()):
         log = log._replace(run=merge_calls(log.run))
         told += "; the calls of a query are merged in the order of reading"
-    if log.qrels is not None and (lacking := _without_gold(log)):
-        told += f"; {lacking:,} queries have no judgments"
+    if log.qrels is not None:
+        unjudged = log.run.select("query_id").unique().join(log.qrels, on="query_id", how="anti")
+        told += f"; {unjudged.height:,} queries have no judgments" if unjudged.height else ""
     print(f"polars-ir: {shown_name(name)} is read as {told}.", file=sys.stderr)
     return log
-
-
-def _without_gold(log: Log) -> int:
-    """The number of queries in the run that are not judged."""
-    queries = log.run.select("query_id").unique()
-    return int(queries.join(log.qrels, on="query_id", how="anti").height)
 
 
 def gold_of(logs: Mapping[str, Log]) -> pl.DataFrame:

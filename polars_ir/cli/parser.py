@@ -112,10 +112,7 @@ def reads_none(options: argparse.Namespace) -> bool:
 
 
 def judgments_first(options: argparse.Namespace) -> None:
-    """Take the first file of runs for the judgments where --qrels names none, as trec_eval does.
-
-    A file alone may be a log, which has judgments of its own.
-    """
+    """Take the first of several files for the judgments where --qrels names none; one alone may be a log."""
     if "runs" not in options or ("retrieved" in options and len(options.runs) == 1):
         return
     if options.qrels is None and not reads_none(options):

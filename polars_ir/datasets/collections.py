@@ -139,7 +139,7 @@ def from_ir_datasets(name: str) -> Dataset:
     OptionError
         There is no such dataset, or it has no judgments; the message names others.
     FileError
-        On access to a part that can not be downloaded or read; the message has the reason.
+        On access to a part that cannot be downloaded or read; the message has the reason.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def _part(name: str, dataset: Any, part: _Part, lacking: Mapping[str, type[pl.Da
         return pl.concat([pl.DataFrame(schema=schema), *(pl.DataFrame(batch, schema=schema) for batch in rows)])
     except Exception as error:  # a download or a parser of another package may fail with anything
         reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0]:.200}"
-        raise FileError.of_file(name, f"its {part} can not be read through ir_datasets: {reason}") from error
+        raise FileError.of_file(name, f"its {part} cannot be read through ir_datasets: {reason}") from error
 
 
 def _schema(record: type) -> dict[str, type[pl.DataType]]:

@@ -197,7 +197,7 @@ def _check_strings(side: str, name: str, dtype: pl.DataType, wanted: str) -> Non
 
 
 def _common_type(train: pl.Schema, test: pl.Schema) -> pl.DataType:
-    """The common type of both sets' ids; an error where the sets can not be compared."""
+    """The common type of both sets' ids; an error where the sets cannot be compared."""
     if all(pl.Null in (train[column], test[column]) for column in ("query_id", "text")):
         names = ", ".join((*ROLES["query_id"].names, *TEXTS))
         has = [" and ".join(column for column in side if side[column] != pl.Null) for side in (train, test)]

@@ -60,7 +60,7 @@ def _places(judgments: pl.LazyFrame, column: str, keys: list[str], *, eager: boo
         places = _filled(places.collect(engine="in-memory"), cover.alpha, k).lazy()
     elif k is None or k > DEEPEST:
         raise IRError(
-            f"of a greedy ideal ranking at most {DEEPEST} places can be filled where qrels is a LazyFrame; needed are "
+            f"a greedy ideal ranking fills at most {DEEPEST} places where qrels is a LazyFrame; wanted are "
             f"{k or 'all'}.",
             fix=Fix("Give a lower cutoff, as in 'alpha_nDCG@20', or collect the qrels first", Code.collecting("qrels")),
         )

@@ -181,5 +181,5 @@ def _schema(result: pl.LazyFrame, relation: pl.LazyFrame, expressions: Mapping[s
                 schema = relation.collect_schema()
                 read = ", ".join(f"{column} ({schema[column]})" for column in expression.meta.root_names())
                 problem = str(error).splitlines()[0]
-                raise MeasureError(f"measure {name!r} can not be computed from {read}: {problem}") from None
+                raise MeasureError(f"measure {name!r} cannot be computed from {read}: {problem}") from None
         raise

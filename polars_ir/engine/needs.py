@@ -272,7 +272,7 @@ def _check_costs(run: CanonicalFrame, costs: Sequence[str], measures: Sequence[R
             others = [name for name, dtype in run.dtypes.items() if name not in run.names and dtype.is_numeric()]
             has = f"it has {quoted(others)}" if others else "it has no numbers but scores"
             if cost in run.names or cost in run.names.values():
-                says = f"has ids, scores or grades in its column {cost!r}, which are no costs; {has}."
+                says = f"has ids, scores or grades in its column {cost!r}, which are not costs; {has}."
                 raise ColumnError(says, about="run", fix=Fix("Name the column of the documents' costs with cost="))
             says = f"has no column {cost!r} with the costs of documents; {has}."
             raise ColumnError(says, about="run", fix=_naming_costs(cost, others, measures))

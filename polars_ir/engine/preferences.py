@@ -8,7 +8,7 @@ Conventions
       a to c. Judges may contradict each other, but not themselves.
     * A document is *relevant* to a judge when its level is above 0. That is the only thing levels of different groups
       have in common.
-    * Judgments are in memory: the order that groups add up to, and its contradictions, can not be known before.
+    * Judgments are in memory: the order that groups add up to, and its contradictions, cannot be known before.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def _check_number(pairs: int) -> None:
     """Raise a `DataError` for more pairs than a usual machine holds, before they are made."""
     if pairs > MOST_PAIRS:
         raise DataError(
-            f"qrels imply {pairs:,} preferences of a document to another, and at most {MOST_PAIRS:,} are made at once.",
+            f"qrels imply {pairs:,} preferences of one document over another; at most {MOST_PAIRS:,} are made at once.",
             fix="Evaluate the queries in portions, or judge fewer documents of each",
         )
 

@@ -226,7 +226,7 @@ def _ranked_whole(needs: Needs) -> str | None:
         return "the unjudged documents are read"
     if needs.judged_only:
         return "unjudged documents are taken out"
-    return "ties stand as the rows do" if needs.ties == "input" else None
+    return "ties keep the order of the rows" if needs.ties == "input" else None
 
 
 def _plan_of_few(pair: RunAndQrels, counting: Plan, judgments: Judgments) -> Plan:
@@ -239,7 +239,7 @@ def _plan_of_few(pair: RunAndQrels, counting: Plan, judgments: Judgments) -> Pla
         return Plan("by number", f"all is in memory, and systems have {limits.short} rows or fewer for each judgment")
     length, of_query = _rows_together(run), judgments.rows.height / max(len(judgments.queries), 1)
     if length < limits.together:
-        return counting._replace(reason=f"{counting.reason}, and the rows of a query do not stand together")
+        return counting._replace(reason=f"{counting.reason}, and the rows of a query are not adjacent")
     # Contiguous rows of a query are numbered without a look at each, and ranked without a sort.
     if length <= limits.short * of_query:
         return Plan("by number", f"all is in memory, and a ranking has {limits.short} rows or fewer for each judgment")

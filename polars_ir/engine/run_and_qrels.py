@@ -129,7 +129,7 @@ def _of_several(table: CanonicalFrame) -> str:
     if not columns:
         in_shell = caller().kind == "shell"
         subtopics = option("qrels_format", "subtopics") if in_shell else "read_qrels(format='subtopics')"
-        return f"If they are a file's judgments of subtopics, or of judges, read it so: {subtopics}, or 'judges'."
+        return f"If they are a file's judgments of subtopics, or of judges, read it with {subtopics}, or 'judges'."
     of_subtopics = "If they are judgments of subtopics, use measures of these (alpha_nDCG)"
     if find("qrels", "subtopic", columns):
         return f"{of_subtopics}."

@@ -113,7 +113,7 @@ class InputTypeError(IRError):
 
     @classmethod
     def no_text(cls, table: str, error: UnicodeEncodeError) -> InputTypeError:
-        return cls(f"has a name that is no text, {error.object!r:.80}: it has an unpaired surrogate.", about=table)
+        return cls(f"has a name that is not text, {error.object!r:.80}: it has an unpaired surrogate.", about=table)
 
     @classmethod
     def lazy(cls, what: str, instead: str | None = None) -> InputTypeError:
@@ -151,8 +151,8 @@ class ColumnError(IRError):
         fix = None
         if per == "subtopic":
             read = Code("ir.read_qrels('qrels.txt', format='subtopics')")
-            without = f"If the file has it, read it so: {option('qrels_format', 'subtopics')}"
-            fix = Fix("If a file has it, read it so", read, without_code=without)
+            without = f"If the file has it, read it like this: {option('qrels_format', 'subtopics')}"
+            fix = Fix("If a file has it, read it like this", read, without_code=without)
         return cls(f"{says} {quoted(columns)}.", about="qrels", near=nearest(per, columns), fix=fix)
 
     @classmethod
@@ -209,7 +209,7 @@ class DtypeError(IRError):
 
 
 class DataError(IRError):
-    """Rows that can not be evaluated: duplicates, null ids, scores or grades that are not numbers."""
+    """Rows that cannot be evaluated: duplicates, null ids, scores or grades that are not numbers."""
 
     @classmethod
     def rows(cls, table: str, problem: str, fix: Fix | str, count: int, shown: pl.DataFrame) -> DataError:
@@ -263,7 +263,7 @@ class MeasureError(IRError):
             return cls(f"{measure}: {name} must be {wanted}; got {got!r}.")
         fix = None
         if got.meta.is_column() and "number" not in wanted:
-            fix = Fix("A text stands in quotes", Code(f"{name}={got.meta.output_name()!r}"))
+            fix = Fix("Write a text in quotes", Code(f"{name}={got.meta.output_name()!r}"))
         return cls(f"{measure}: {name} must be {wanted}; got the expression {got!s:.80}.", fix=fix)
 
 

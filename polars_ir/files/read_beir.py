@@ -68,7 +68,7 @@ def read_beir(folder: str | os.PathLike[str], *, split: str = "test", **options:
     Raises
     ------
     FileError
-        A file is missing or can not be read; a query has no id, occurs twice, or is judged but missing. The corpus is
+        A file is missing or cannot be read; a query has no id, occurs twice, or is judged but missing. The corpus is
         not read: a document without id fails when it is collected, with file and text in the message, and a line that
         is no JSON with Polars' own, which names no file.
     InputTypeError
@@ -96,7 +96,7 @@ def read_beir(folder: str | os.PathLike[str], *, split: str = "test", **options:
             f"must be the path of a folder; got {type(folder).__name__}: {folder!r:.80}.", about="folder"
         )
     place = Path(os.path.expanduser(folder))  # noqa: PTH111  # Path's method fails for a user there is not
-    if not os.path.isdir(place):  # noqa: PTH112  # Path's method fails for a name that can not be
+    if not os.path.isdir(place):  # noqa: PTH112  # Path's method fails for a name that cannot be
         raise FileError.of_file(folder, "there is no such folder.")
     max_ratio = options["max_ratio"]
     corpus = _with_ids(_file(place, "corpus.jsonl"), max_ratio)

@@ -3,7 +3,7 @@
 Conventions: a file is opened once to see that it is there and, for a scan, to look at its first lines; every problem
 that shows is a `FileError` with file, line and text. A wrong line that a scan can only meet later fails inside Polars,
 with file and line in the message; damage (a file cut short, bytes that are no UTF-8) fails with Polars' own message,
-which names no file. Nothing is skipped or guessed. JSON can not be read in parts, so that a scan of it reads now.
+which names no file. Nothing is skipped or guessed. JSON cannot be read in parts, so that a scan of it reads now.
 Grades are Int64 if all that are looked at are written as integers, else Float64: a scan looks at the first lines.
 """
 

@@ -1,6 +1,6 @@
 """Writers, whose files are read back equal.
 
-Conventions: what a format can not hold (an id with a blank in a TREC file) is an error before anything is written. A
+Conventions: what a format cannot hold (an id with a blank in a TREC file) is an error before anything is written. A
 LazyFrame of a run is never held as a whole but for JSON: tables stream, and where ranks rise, in TREC files and MS
 MARCO's, some queries are sorted at a time. Numbers read back are equal in the dtype that was written: texts hold the
 shortest decimals of a Float32, and Float64 the nearest numbers to Decimals of up to 15 digits.
@@ -100,9 +100,9 @@ def write_run(run: Any, path: str | os.PathLike[str], **options: Unpack[WritingR
     Raises
     ------
     IRError
-        For a table that is no run, ids that a TREC file can not hold (blanks, nothing at all, `#` first), or a file
-        that can not be written. The file that was there stays as it was. Documents that a query has twice, which can
-        not be evaluated, are written as they are, but in JSON, which can not hold them.
+        For a table that is no run, ids that a TREC file cannot hold (blanks, nothing at all, `#` first), or a file
+        that cannot be written. The file that was there stays as it was. Documents that a query has twice, which can
+        not be evaluated, are written as they are, but in JSON, which cannot hold them.
 
     Examples
     --------
@@ -143,8 +143,8 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str], **options: Unpack[Writ
     Raises
     ------
     IRError
-        For judgments that can not be evaluated; ids or grades that the format can not hold, or a document that is
-        there twice in a text that is no table; a file that can not be written. The file that was there stays as it was.
+        For judgments that cannot be evaluated; ids or grades that the format cannot hold, or a document that is
+        there twice in a text that is no table; a file that cannot be written. The file that was there stays as it was.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def each_system(
     for system in names:
         if system is None or not _is_part_of_a_name(system, text):
             code = Code.replacing(name, table.names["run"], "/", "-") if "/" in (system or "") else None
-            says = f"has a system {system!r:.80}, which is no part of a file's name."
+            says = f"has a system {system!r:.80}, which cannot be in a file name."
             raise DataError(says, about=name, fix=Fix("Rename it", code))
     for value, system in zip(systems, names, strict=True):
         rows = table.all_columns().filter(pl.col("run") == value).drop("run")
@@ -237,11 +237,11 @@ def check_path(path: object, *, stores: bool = False) -> None:
         raise InputTypeError(problem, about="path", fix=fix)
     kind = scheme(os.fspath(path))
     if kind is not None and not (stores and kind in STORES):
-        known = f"this URL can not be written to; those that can begin with {', '.join(STORES)}."
+        known = f"this URL cannot be written to; those that can begin with {', '.join(STORES)}."
         problem = known if stores else "this is written to a file, and not to a URL."
         raise FileError.of_file(path, problem, fix=Fix("Write a file, and copy it there"))
     if "\0" in os.fspath(path) or not is_text(os.fspath(path)):
-        raise FileError.of_file(path, "no file can have this name: it has a NUL, or is no text.")
+        raise FileError.of_file(path, "no file can have this name: it has a NUL, or is not text.")
 
 
 def _format(path: str | os.PathLike[str], name: FormatName | None) -> Format:
@@ -257,7 +257,7 @@ def _format(path: str | os.PathLike[str], name: FormatName | None) -> Format:
 def sink(frames: Iterable[pl.LazyFrame], path: File, format: Format, **options: Any) -> None:
     """Write frames to a file in turn; texts are compressed by the file's last extension."""
     options |= _options(path) if format.is_text else {}
-    # The object at a URL can not be appended to.
+    # The object at a URL cannot be appended to.
     parts = [pl.concat(frames)] if is_remote(path) else frames
     with written(path) as file:
         for frame in parts:

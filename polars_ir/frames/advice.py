@@ -258,7 +258,7 @@ def _grades_of(table: str, name: str, texts: pl.Series | None, cast: Fix) -> Fix
         f"{table}.with_columns(pl.col({name!r}).replace_strict({mapping}))",
         f"{table}.assign(**{{{name!r}: {table}[{name!r}].map({mapping})}})",
     )
-    return Fix("Give each word its grade, in the place of 0", code)
+    return Fix("Give each word its grade, instead of 0", code)
 
 
 def _scores_of(_table: str, _name: str, texts: pl.Series | None, cast: Fix) -> Fix:

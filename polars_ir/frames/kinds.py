@@ -62,7 +62,7 @@ class PreparedJudgments:
 
 Frame = pl.DataFrame | pl.LazyFrame
 
-#: The message of a guard in Polars' error: the name of the column whose cast can not succeed, and some values.
+#: The message of a guard in Polars' error: the name of the column whose cast cannot succeed, and some values.
 MESSAGE = re.compile(r"polars_ir: (.*?)(?:' for \d+ out of \d+ values: \[(.*)\]|\")")
 
 #: Polars' error of files whose columns have other types than those of the first file.
@@ -352,7 +352,7 @@ def from_arrow(table: str, value: Any, _column: str) -> pl.DataFrame:
     try:
         return pl.DataFrame(value)
     except (TypeError, ValueError, NotImplementedError, pl.exceptions.PolarsError) as error:
-        raise InputTypeError(f"can not be read as Arrow: {error}.", about=table) from None
+        raise InputTypeError(f"cannot be read as Arrow: {error}.", about=table) from None
 
 
 def _scan(batches: Any, schema: pl.Schema) -> pl.LazyFrame:
@@ -391,7 +391,7 @@ def _column_of_pandas(table: str, name: str, values: Any) -> pl.Series:
             dtype = "str" if ROLES[ROLE_OF[fold(name)]].values == "id" else "'float64'"
             fix = Fix("Make them one", Code(f"{table}.astype({{{name!r}: {dtype}}})"))
             raise InputTypeError(
-                f"column {name!r} has values that Arrow has no one type for: {error}.", about=table, fix=fix
+                f"column {name!r} has values without a common Arrow type: {error}.", about=table, fix=fix
             ) from None
         return pl.Series(name, [None if value is None else str(value) for value in values], dtype=pl.String)
 

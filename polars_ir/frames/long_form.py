@@ -62,7 +62,7 @@ def wide(about: str, frame: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     A table has no order of rows: measures come by name, and rows by keys.
     """
     if isinstance(frame, pl.LazyFrame):
-        says = "is in long form, whose measures nobody knows before it is read; got a LazyFrame."
+        says = "is in long form, whose measures are unknown until it is read; got a LazyFrame."
         raise InputTypeError(says, about=about, fix=Fix("Collect it first", Code(f"{about}.collect()")))
     parts = [part for part in PARTS if part in frame.columns]
     for name in (VALUE, *parts):

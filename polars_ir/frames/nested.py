@@ -29,7 +29,7 @@ def from_mapping(table: str, value: Mapping[Any, Any], column: str) -> pl.DataFr
     A query without documents leaves no row in a run; in qrels it leaves one that says that the query was judged.
     """
     if column == "score" and "hits" in value and hits_of(value) is not None:
-        says = "is the answer of a search, which does not say to which query."
+        says = "is a search response, which does not say to which query."
         raise InputTypeError(says, about=table, fix=Fix("Name the query", Code(f"{{'q1': {table}}}")))
     queries: list[Any] = []
     docs: list[Any] = []

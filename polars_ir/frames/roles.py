@@ -160,7 +160,7 @@ def note_of_structure(others: Iterable[str], queries: pl.LazyFrame | None) -> st
     for name in others:
         if name.casefold().startswith("topic") and fold(name) in TOPICS:
             return (
-                f"queries of one {name!r} are taken for independent{ADVISED}{option('cluster', name)} counts them once"
+                f"queries of one {name!r} are treated as independent{ADVISED}{option('cluster', name)} counts them once"
             )
     if queries is None or queries.collect_schema()["query_id"].is_integer():
         return None
@@ -171,7 +171,7 @@ def note_of_structure(others: Iterable[str], queries: pl.LazyFrame | None) -> st
     if ids["variant"].null_count() or n_stems < 2 or 2 * max(n_stems, n_variants) > ids.height:
         return None
     likeness = f"ids look like variants of {n_stems} queries"
-    return f"{likeness}, taken for independent{ADVISED}{option('cluster')} says what counts once"
+    return f"{likeness}, treated as independent{ADVISED}{option('cluster')} says what counts once"
 
 
 def _is_number_in_index(name: str, schema: Iterable[str]) -> bool:

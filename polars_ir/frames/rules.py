@@ -88,7 +88,7 @@ def guard(
 ) -> pl.LazyFrame:
     """The frame unchanged; its plan fails with a message if `wrong` is true for a row, whichever column is read.
 
-    A LazyFrame is collected by its user, so nothing of ours runs when its data turn out to be bad. A cast that can not
+    A LazyFrame is collected by its user, so nothing of ours runs when its data turn out to be bad. A cast that cannot
     succeed fails inside the engine, without a Python callback, and the first line of its error quotes the name of the
     column and some values, which are the `key` of wrong rows. The casts are a step of their own, since Polars prints
     their expression after that line, and would print whatever it is a part of as well.

@@ -42,7 +42,7 @@ N_TERMS, N_RUNS = "polars_ir: terms", "polars_ir: runs"
 DUPLICATES = "a run gives a document of a query more than once; keep the best score of each"
 
 #: Message for fused scores that are NaN, as infinite scores make them.
-NOT_A_NUMBER = "a fused score is no number (NaN), as of infinite scores; leave these out, or fuse by ranks ('rrf')"
+NOT_A_NUMBER = "a fused score is NaN, as it is for infinite scores; leave these out, or fuse by ranks ('rrf')"
 
 
 @public()

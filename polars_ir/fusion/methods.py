@@ -41,7 +41,7 @@ class Method(NamedTuple):
     `absent` is the term of a run that lacks the document, for methods that give it one; `norm` the norm of a method
     that has its own. `by_row` says that `term` and `absent` read their own row alone, so that weights are tuned without
     a fused list of each; `falling`, that terms are in proportion to the weight, not negative, fall with the rank, and
-    their sum is the score: then `top` leaves out early what can not be among the first. `of_positive` says that scores
+    their sum is the score: then `top` leaves out early what cannot be among the first. `of_positive` says that scores
     of 0 have no term, nor do documents that a run lacks, so that `missing="zero"` is `"skip"`. `table` is what a method
     of `train` has learnt.
     """

@@ -1,4 +1,4 @@
-"""Pruning: documents that can not reach the top of a fused list are dropped before terms are added.
+"""Pruning: documents that cannot reach the top of a fused list are dropped before terms are added.
 
 Conventions: exact, not a heuristic. Let a method's terms be w f(r) for the rank r in a run of weight w, f falling and
 not negative, and the score their sum. If `top` documents have a score of `floor` or more, what has less is not among

@@ -76,7 +76,7 @@ def by_system(weights: Any, run: CanonicalFrame) -> dict[str, float]:
         named = all(make["run"].meta.is_literal(allow_aliasing=True) for _, make in run.sources)
         if not named and not run.eager:
             fix = Fix("Give them by name", Code("weights={'bm25': 2, 'dense': 1}"))
-            raise OptionError("are in no order for a LazyFrame of several systems.", about="weights", fix=fix)
+            raise OptionError("have no order in a LazyFrame of several systems.", about="weights", fix=fix)
         order = list(systems or ())
         if not named:
             order = run.select("run").unique(maintain_order=True).collect()["run"].cast(pl.String).to_list()

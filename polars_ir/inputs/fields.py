@@ -87,7 +87,7 @@ def of_json(texts: pl.Series, path: str) -> pl.Series:
         fix = "Write them as JSON, whole and with double quotes (json.dumps), or the log as JSON Lines or Parquet"
         # The root of a text that is no JSON is null, as that of null itself is.
         broken = texts.filter(texts.str.json_path_match("$").is_null() & (texts.str.strip_chars() != "null"))
-        says = f"has texts in {path!r} that are no JSON, {len(broken):,} of {texts.count():,}."
+        says = f"has texts in {path!r} that are not JSON, {len(broken):,} of {texts.count():,}."
         raise DataError(says, about="source", fix=fix, examples=f"{''.join(broken.head(1)):.80}") from None
 
 

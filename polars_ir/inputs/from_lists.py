@@ -447,7 +447,7 @@ def _rules_of_memory(table: pl.DataFrame, keys: list[str], pairs: list[tuple[str
     broken = [
         Rule(
             pl.col(ids).list.eval(pl.element() % 1 != 0).list.any(),
-            f"whose {ids!r} holds an id that is no whole number",
+            f"whose {ids!r} holds an id that is not a whole number",
             words,
         )
         for ids, _ in pairs

@@ -78,7 +78,7 @@ def at_blanks(table: Frame, retrieved: str, relevant: str) -> Frame:
         f"frame.assign(**{{name: frame[name].map(lambda text: text.split() or None, na_action='ignore') "
         f"for name in {names!r}}})",
     )
-    says = f"columns {retrieved!r} and {relevant!r} are texts, read as ids apart by blanks, such as {found[0]!r:.40}."
+    says = f"columns {retrieved!r} and {relevant!r} are texts, read as blank-separated ids, such as {found[0]!r:.40}."
     warn(says, about="frame", fix=Fix("Lists say so without a warning", code))
     text = pl.col(names).str.strip_chars().replace("", None)
     return table.with_columns(text.str.extract_all(r"\S+"))
@@ -148,7 +148,7 @@ def _parsing(name: str, texts: pl.Series) -> Fix:
                     f"frame.assign(**{{{name!r}: frame[{name!r}].map({called})}})",
                 )
                 return Fix(f"Parse its texts, after import {called.partition('.')[0]}", code)
-    return Fix(f'{text!r:.80} is no list that can be read; write lists as JSON, such as \'["d1", "d2"]\'')
+    return Fix(f'{text!r:.80} cannot be read as a list; write lists as JSON, such as \'["d1", "d2"]\'')
 
 
 def _parting(name: str, texts: pl.Series, others: pl.Series) -> Fix:

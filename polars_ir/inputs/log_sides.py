@@ -413,7 +413,7 @@ def unrecognised(table: pl.DataFrame, named: Mapping[str, str | None]) -> Column
     options = " ".join(f"--{role} {name or '...'}" for role, name in meant._asdict().items())
     code = Code(f"ir.read_log({source if source == 'frame' else repr(source)}, {meant.named()})")
     fix = Fix("Say which they are", code, without_code=f"Say which they are: {options}")
-    says = "is no log of a known format, and has no known fields of queries and documents; it has "
+    says = "is not a log of a known format, and has no known fields of queries and documents; it has "
     return ColumnError(f"{says}{quoted(list(paths_of(table.schema)))}.", about="source", fix=fix)
 
 

@@ -412,7 +412,7 @@ def _tell_share(run: pl.DataFrame, qrels: pl.DataFrame) -> None:
     relevant = qrels.drop_nulls("doc_id")
     met = relevant.join(run, on=["query_id", "doc_id"], how="semi").height
     warn(
-        f"has not all ids on both sides, so that texts stand for them: {met:,} of {relevant.height:,} relevant texts "
+        f"lacks ids on a side, so that texts stand in for them: {met:,} of {relevant.height:,} relevant texts "
         "were retrieved (they are equal in NFC, trimmed, with one blank for white space).",
         about="source",
     )

@@ -118,7 +118,7 @@ class MeasureInfo:
             )
         if taken := sorted(RESERVED_PARAMETERS & defaults.keys()):
             raise MeasureError(
-                f"{self.name}: {', '.join(map(repr, taken))} can not be a parameter of a measure: a method of `.ir` "
+                f"{self.name}: {', '.join(map(repr, taken))} cannot be a parameter of a measure: a method of `.ir` "
                 "takes the options of `evaluate` beside the measure's parameters.",
                 fix=f"Give it another name than {', '.join(sorted(RESERVED_PARAMETERS))}",
             )
@@ -239,7 +239,7 @@ def catalog() -> pl.DataFrame:
     -------
     pl.DataFrame
         `name`, `meaning`, `function` (its name in this package), `parameters` (with defaults), `low`, `high`, `best`
-        (its range and best value), `monotone` (True if it can not fall when a grade rises, so that `bounds` of
+        (its range and best value), `monotone` (True if it cannot fall when a grade rises, so that `bounds` of
         `evaluate` are exact), `judgments` (what it reads: `documents`, `subtopics`, `preferences`, `documents and
         history`, `documents and strata`, or `none` of a recommender's lists), `also` (what other tools call it),
         `source`; String but for the three numbers, which are Float64, and the Boolean.

@@ -185,10 +185,10 @@ def measure(
     at
         The parameter that the number after `@` sets.
     monotone
-        True where the value can not fall (or, for a cost, rise) as the grade of a document rises: then `bounds` of
+        True where the value cannot fall (or, for a cost, rise) as the grade of a document rises: then `bounds` of
         `evaluate` are exact.
     falls_beyond
-        True where the value can not rise as the grade of a document beyond the cutoff does, which adds to what there is
+        True where the value cannot rise as the grade of a document beyond the cutoff does, which adds to what there is
         to find only: then `bounds` leave out the judging that makes all documents relevant.
     reads_nonrelevant
         True where a document with a grade of 0 or less counts otherwise than an unjudged one; else it is left out.
@@ -375,7 +375,7 @@ def _unpickled(*pickled: Any) -> Any:
 
 
 def marked(expression: pl.Expr, call: MeasureCall) -> pl.Expr:
-    """The expression with a mark of its call; a `MeasureError` for arguments that can not be written.
+    """The expression with a mark of its call; a `MeasureError` for arguments that cannot be written.
 
     >>> marked(pl.col("rank").min(), MeasureCall("First", {"rel": 2}, False)).meta.output_name()
     'polars_ir measure {"measure": "First", "arguments": {"rel": 2}, "monotone": false}'

@@ -105,7 +105,7 @@ def _canonical(text: str) -> pl.Expr | None:
 
 
 def _called(text: str, column: MeasureColumn) -> pl.Expr:
-    """The expression of a measure; a `MeasureError` for numbers of the text that it can not hold."""
+    """The expression of a measure; a `MeasureError` for numbers of the text that it cannot hold."""
     try:
         return column.info.function(**column.arguments)
     except (OverflowError, pl.exceptions.InvalidOperationError):
@@ -189,7 +189,7 @@ def name(measure: OneMeasure, *, names: Names = "canonical") -> str:
     measured = resolve_one(measure, "ir.name")
     if measured.call is None:
         raise MeasureError(
-            f"{measured.name!r} is an aggregation of your own, which no name tells.",
+            f"{measured.name!r} is an aggregation of your own, which has no name.",
             fix=Fix("Define it under a name", Code("@ir.measure('Mine', source='...')")),
         )
     return in_sql(measured.call) if names == "sql" else _canonical_name(measured.call)

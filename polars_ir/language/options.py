@@ -335,7 +335,7 @@ def misspelt(
         without = [measure for measure in listed if isinstance(measure, str) and "@" not in measure]
         named = [f"{measure}@{cutoff}" for measure in without for cutoff in cutoffs]
         return OptionError(
-            f"is the cutoff of a measure, and stands in its name: {', '.join(map(repr, named)) or repr('nDCG@10')}.",
+            f"is the cutoff of a measure, and part of its name: {', '.join(map(repr, named)) or repr('nDCG@10')}.",
             about=unknown,
         )
     near = "k" if is_cutoff and "k" in names else ""

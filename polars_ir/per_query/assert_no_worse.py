@@ -37,9 +37,9 @@ def assert_no_worse(
     floors
         The lowest mean that new may have, by measure, whatever old has; the highest of a measure whose lowest value is
         the best. A mean is below its floor if the upper end of its interval (that of `summarize`, of confidence 1 - 2
-        alpha) is; if the mean alone is, these queries can not tell.
+        alpha) is; if the mean alone is, these queries cannot tell.
     inconclusive
-        What becomes of a change of which these queries can not tell, the usual verdict with 50 of them: `"fail"`,
+        What becomes of a change of which these queries cannot tell, the usual verdict with 50 of them: `"fail"`,
         `"warn"` with an `IRWarning`, or `"pass"`. One that is worse, dropped or beyond a floor always fails.
 
     Raises
@@ -65,7 +65,7 @@ def assert_no_worse(
     if fails(verdict, inconclusive):
         raise AssertionError(as_text(verdict, options))
     if inconclusive == "warn" and not verdict["passed"].all():
-        warn(f"these queries can not tell whether the change is harmless. {as_text(verdict, options)}")
+        warn(f"these queries cannot tell whether the change is harmless. {as_text(verdict, options)}")
 
 
 def fails(verdict: pl.DataFrame, inconclusive: str) -> bool:

@@ -42,7 +42,7 @@ SCHEMA = {
 }
 
 #: The note on a baseline that nobody named.
-BY_ALPHABET = "no baseline is named: it is the first of both by the alphabet"
+BY_ALPHABET = "no baseline is named: it is the first in alphabetical order"
 
 
 @public(Comparing)
@@ -81,7 +81,7 @@ def compare(
         Columns of the slice, of the system, `baseline`, `measure`; `baseline_mean`, `mean`, `difference`, `low`,
         `high`, `p_corrected` (Float64), `significant`; `statistic`, `p`, `cohen_d`, `rank_biserial` and their ends,
         `p_equivalent` (Float64), `equivalent` (with a margin), `interval` (its kind), `n_queries`, `n_missing`, `wins`,
-        `ties`, `losses` (UInt32), `note` (why something is null or can not be significant, that few queries make it so
+        `ties`, `losses` (UInt32), `note` (why something is null or cannot be significant, that few queries make it so
         too often, and a baseline of two systems that the alphabet chose), `relative_difference` (by |baseline_mean|),
         `simultaneous_low`, `simultaneous_high` (Bonferroni's, of the family). With a reference there are also
         `n_model`, `lambda`, `rho`, `n_equivalent`, `people_mean` and `model_mean`, of the differences, as in

@@ -133,7 +133,7 @@ def unanswered(per_query: Table[FrameT], measures: Measures = None) -> FrameT:
     """The queries that every system fails: all values of a measure are 0 or less.
 
     A query for which a measure is undefined (null) for every system is not unanswered by it. Measures whose best value
-    is the lowest (`Hole`) can not show this, and are left out.
+    is the lowest (`Hole`) cannot show this, and are left out.
 
     Parameters
     ----------

@@ -284,7 +284,7 @@ def _warn_of_texts(buckets: pl.Series, name: str) -> None:
     )
     if texts != by_number:
         text, wanted = next((text, wanted) for text, wanted in zip(texts, by_number, strict=True) if text != wanted)
-        says = f"column {name!r} is text, by whose order {text!r} is before {wanted!r}."
+        says = f"column {name!r} is text, which sorts {text!r} before {wanted!r}."
         warn(says, about="by", fix=Fix("Make it dates or numbers, so that earlier buckets are first"))
 
 

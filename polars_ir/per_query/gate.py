@@ -382,7 +382,7 @@ def _allowed(
         allowed[name] = check("max_drop", allowed[name], DROP)
         if allowed[name] >= its.width:
             raise OptionError(
-                f"must be below {its.width:g} for {name!r}, which can not drop by more; got "
+                f"must be below {its.width:g} for {name!r}, which cannot drop by more; got "
                 f"{allowed[name]:g}. It is in units of the measure: {its.width / 100:g} is a hundredth of its range.",
                 about="max_drop",
             )

@@ -191,7 +191,7 @@ def _of_file(path: Path) -> dict[str, Any]:
             rows = pl.scan_ipc(path, glob=False) if of_arrow else pl.scan_parquet(path, glob=False)
             rows.collect_schema()
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise FileError.of_file(path, f"can not be read: {error}.") from None
+        raise FileError.of_file(path, f"cannot be read: {error}.") from None
     if text is None:
         return provenance(rows)
     return _read(path, text)

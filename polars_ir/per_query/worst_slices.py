@@ -228,7 +228,7 @@ def keys_among(queries: Queries) -> list[str]:
     if len(keys) == len(columns):
         of_time = queries.table.dtypes[keys[0]].is_temporal()
         instead = f"per_query.ir.drift({keys[0]!r})" if of_time else f"per_query.ir.compare(systems={keys[0]!r})"
-        says = f"names {quoted(keys)}, whose values have the same queries, and slices share none."
+        says = f"names {quoted(keys)}, whose values share queries, which slices must not."
         fix = Fix("Name what slices queries, too; to compare its values query by query there is", Code(instead))
         raise ColumnError(says, about="by", fix=fix)
     return keys

@@ -228,7 +228,7 @@ def _checked(k: int | Iterable[int]) -> list[int]:
     wrong = [at for at in cutoffs if not isinstance(at, Integral) or isinstance(at, bool) or at < 1]
     if wrong or not cutoffs:
         raise OptionError(
-            f"must be whole numbers from 1 on, as in [1, 10, 100]; got {(wrong or cutoffs)!r:.80}.", about="k"
+            f"must be whole numbers, 1 or more, as in [1, 10, 100]; got {(wrong or cutoffs)!r:.80}.", about="k"
         )
     return [int(at) for at in cutoffs]
 

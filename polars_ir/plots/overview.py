@@ -116,7 +116,7 @@ def _intervals(rows: pl.DataFrame, systems: list[str], title: str) -> alt.LayerC
 def heatmap(per_query: Any, measures: Measures = None, *, by: str | Sequence[str] | None = None) -> style.Chart:
     """The mean of every measure for every system, as text on a colour: the darker the better in its column.
 
-    Colours go from the worst to the best system of each measure, so that they can not be compared from one measure to
+    Colours go from the worst to the best system of each measure, so that they cannot be compared from one measure to
     another: a column may be all but equal. The best system of the first measure stands first. A click on a cell shows
     its system alone.
 

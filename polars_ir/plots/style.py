@@ -2,7 +2,7 @@
 
 Conventions: colours have a contrast of 3 to 1 and more both to white and to the background of Altair's dark theme,
 #333333; what is black on white is `FOREGROUND`, which a chart finds out from its background when it is drawn.
-Names that are markup are shown as they are, and can not end the script of a page; characters that end a line, hide
+Names that are markup are shown as they are, and cannot end the script of a page; characters that end a line, hide
 others or turn their order round are seen, as in JSON.
 """
 

@@ -126,14 +126,12 @@ def verdict(rows: Rows | None, name: Callable[[str], str] = plain) -> str | None
     if refused:
         return " ".join(refused)
     if of["inconclusive"]:
-        return (
-            f"These queries can not tell whether the change may ship: {_listed(of['inconclusive'])} may drop too far."
-        )
+        return f"These queries cannot tell whether the change may ship: {_listed(of['inconclusive'])} may drop too far."
     return "The change may ship: no measure drops more than it may."
 
 
 def _alone(rows: Sequence[Mapping[str, Any]], measure: str, name: Callable[[str], str]) -> str:
-    """The sentence on systems that can not be compared: one, or several with a single query."""
+    """The sentence on systems that cannot be compared: one, or several with a single query."""
     parts = []
     for row, mean in zip(rows, figures(row["mean"] for row in rows), strict=True):
         value = "no value" if row["mean"] is None else f"a mean {measure} of {mean}"

@@ -51,7 +51,7 @@ def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> 
     counted = {each.name: each.expression for each in resolve(COUNTS)} if of_documents else {}
     frames = in_memory(frames_of(runs))
     table = labelled_table(frames) if qrels is None else run_table(frames, check=False)
-    # Documents without ids can not be shown.
+    # Documents without ids cannot be shown.
     rows = None if table.numbered else with_run(table.all_columns().collect())
     cutoffs = {} if rows is None or not of_documents else at_cutoffs(resolve(measures)[0], rows)
     besides = counted | {each.name: each.expression for name in cutoffs for each in resolve(name)}

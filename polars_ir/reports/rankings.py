@@ -83,7 +83,7 @@ def rankings_of(
 def _explained(
     rows: pl.DataFrame, qrels: Any, measure: str, ids: Sequence[str], options: Reporting
 ) -> pl.DataFrame | None:
-    """The rankings with contributions to a measure; None for a measure that can not be explained."""
+    """The rankings with contributions to a measure; None for a measure that cannot be explained."""
     ranking: Any = {name: options[name] for name in ("ties", "judged_only")}
     ours: Any = pl.Series("query_id", ids).cast(rows.schema["query_id"]).to_list()
     try:

@@ -25,13 +25,13 @@ from polars_ir.language.options import any_number, check, column, keys_named, or
 if TYPE_CHECKING:
     from polars_ir.statistics.agreement import Coefficient, Estimate, Given, Pairs
 
-#: Maximum number of judges, each of whom is compared with each other, and of grades, whose pairs are counted.
+#: Maximum number of judges, compared pairwise, of grades, whose pairs are counted, and of resamples.
 MOST_JUDGES, MOST_GRADES, MOST_RESAMPLES = 50, 101, 1_000_000
 
-#: Number of rows that are grouped by document at a time, which takes the most memory, and maximum number of such parts.
+#: Number of rows grouped by document at a time, which takes the most memory, and maximum number of such parts.
 GROUPED, MOST_PARTS = 5_000_000, 16
 
-#: Number of grades, and of judges, that a note lists, and of the classes that grades are cut in by the advice.
+#: Number of grades, and of judges, that a note lists, and of classes of grades in the advice.
 LISTED, CLASSES = 8, 10
 
 #: Columns of the result, beside its keys.
@@ -127,7 +127,7 @@ def agreement(
         The keys of `by`; `judge`, `other` (String; of three judges or more also rows of all together, where both are
         null), `coefficient` (String), `value` (of all documents together), `low`, `high`, `mean_by_query` (the mean of
         the queries' own, mostly lower), Float64; `n_documents`, `n_queries` (UInt32: documents that both judged, of all
-        judges those that two or more did), `note` (String: documents that one of both lacks, unlike sets of grades,
+        judges those that two or more did), `note` (String: documents that one of both lacks, different sets of grades,
         why a figure is null).
 
     Raises
@@ -189,7 +189,7 @@ def _judges(table: CanonicalFrame) -> tuple[list[Any], int]:
     if not found:
         raise DataError("have no judgments.", about="qrels")
     if len(found) == 1:
-        raise DataError(f"are of one judge, {judge!r} {found[0]!r}; agreement is of two or more.", about="qrels")
+        raise DataError(f"are of one judge, {judge!r} {found[0]!r}; agreement needs two or more.", about="qrels")
     if len(found) > MOST_JUDGES:
         says = f"names {judge!r}, which has {len(found):,} values; each is compared with each, up to {MOST_JUDGES}."
         raise OptionError(says, about="judges")
@@ -241,7 +241,7 @@ def _patterns(table: CanonicalFrame, judges: Sequence[Any], n_parts: int) -> pl.
 def _too_many(given: pl.Series, column: str) -> DataError:
     """The error for more grades than are counted."""
     lowest, step = float(given.min()), float(given.max() - given.min()) / CLASSES  # type: ignore[arg-type, operator]
-    says = f"have {len(given):,} unlike grades; agreement counts the pairs of {MOST_GRADES} at most."
+    says = f"have {len(given):,} different grades; agreement counts the pairs of {MOST_GRADES} at most."
     of_range = Code(
         f"qrels.with_columns((pl.col({column!r}) - {lowest!r}) // {step!r})",
         f"qrels.assign(**{{{column!r}: (qrels[{column!r}] - {lowest!r}) // {step!r}}})",
@@ -270,7 +270,7 @@ def _asked(patterns: pl.DataFrame, judges: Sequence[Any], rel: float | None) -> 
 
 
 def _notes(given: Given, places: Sequence[int], names: Sequence[str]) -> list[str]:
-    """Notes on some judges: documents that only one of them judged, unlike sets of grades, and those below 0."""
+    """Notes on some judges: documents that only one of them judged, different sets of grades, and those below 0."""
     notes = []
     for place, n in zip(places, given.alone(places), strict=True):
         if n:
@@ -280,7 +280,7 @@ def _notes(given: Given, places: Sequence[int], names: Sequence[str]) -> list[st
     if len(set(map(tuple, sets.values()))) > 1:
         shown = [f"{names[place]!r} {listed(grades)}" for place, grades in sets.items()]
         more = [] if len(shown) <= LISTED else [f"{len(shown) - LISTED} more"]
-        notes.append(f"unlike sets of grades: {', '.join([*shown[:LISTED], *more])}")
+        notes.append(f"different sets of grades: {', '.join([*shown[:LISTED], *more])}")
     if n_below := sum(given.below[place] for place in places):
         notes.append(f"grades below 0 count as not judged: {n_below:,}")
     return notes
@@ -320,5 +320,5 @@ def _nothing_shared(table: CanonicalFrame) -> DataError:
     )
     shown = rows.group_by(judge, maintain_order=True).head(2).head(2 * SHOWN)
     says = "have judges without a document of a query in common."
-    fix = "Look whether the ids of the judges' tables are spelt alike"
+    fix = "Check that the judges' tables spell ids alike"
     return DataError(says, about="qrels", fix=fix, examples=shown.rename(dict(table.names), strict=False))

@@ -41,10 +41,7 @@ Frames = pl.DataFrame | pl.LazyFrame | dict[str, pl.DataFrame | pl.LazyFrame]
 
 
 def one_measure(measure: Measures, what: str, qrels: object = (), *, of_parts: bool = True) -> ResolvedMeasure:
-    """The one measure of a call of `what`; an error for several, and for one that is not of a query's documents.
-
-    It may be of subtopics and the like with `of_parts`; where `what` needs qrels, None instead of them is an error.
-    """
+    """The one measure of a call of `what`, of a query's documents, or with `of_parts` of subtopics and the like."""
     measured = resolve_one(measure, what)
     kind = kind_of(measured.expression)
     if not kind.by_document or (kind.part and not of_parts):
@@ -53,7 +50,7 @@ def one_measure(measure: Measures, what: str, qrels: object = (), *, of_parts: b
         raise OptionError(f"{what} needs qrels, by which runs are measured; got None.")
     if "judged_elsewhere" in measured.expression.meta.root_names():
         raise MeasureError(
-            f"{what} takes each query by itself; {measured.name!r} reads the judgments of others. Take Judged or unj."
+            f"{what} evaluates queries separately; {measured.name!r} reads the judgments of others. Take Judged or unj."
         )
     return measured
 

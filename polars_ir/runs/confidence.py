@@ -45,7 +45,7 @@ def confidence(run: Table[FrameT]) -> FrameT:
     table = run_table(run)
     if find("run", "score", [table.names["score"]]) is None:
         raise ColumnError(
-            "has ranks and no scores, and ranks hold no confidence. Give it a 'score' column.", about="run"
+            "has ranks but no scores, and ranks carry no confidence. Give it a 'score' column.", about="run"
         )
     name = table.names["score"]
     rows = table.checked(infinite_score(name), rows=table.select(*table.keys, "doc_id", "score"))

@@ -131,7 +131,7 @@ def strictly(result: pl.LazyFrame, pair: RunAndQrels, *, missing: str) -> pl.Laz
     """The result of an evaluation, which fails for a run and judgments that do not overlap, and for duplicates."""
     rules = [
         Rule(pl.col("n_judged") == 0, "without judgments", "Leave them out, or look at the keys of the judgments"),
-        Rule(pl.col("n_documents_met") == 0, "without a judged document", "Look at the ids of run and judgments"),
+        Rule(pl.col("n_documents_met") == 0, "without a judged document", "Compare the ids of run and judgments"),
         Rule(pl.col("n_duplicates") > 0, "with documents that a ranking has twice", "Keep the best score of each"),
     ]
     if missing == "zero":

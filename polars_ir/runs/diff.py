@@ -164,7 +164,7 @@ def sides_of(arguments: Sequence[Any], systems: Sequence[str]) -> tuple[Any, ...
         return {side: of_one_system(f"run_{side}", each, others[-1]) for side, each in runs}, *others
     names = [str(others.pop()), *map(str, systems)]
     if len(names) != len(SIDES):
-        raise OptionError(f"must be two, behind the other arguments; got {quoted(names)}.", about="systems")
+        raise OptionError(f"must be two, after the other arguments; got {quoted(names)}.", about="systems")
     frames = frames_of(run)
     if isinstance(frames, dict):
         check_systems("systems", names, list(frames))
@@ -207,5 +207,5 @@ def _check_both(last: object, systems: Sequence[str]) -> None:
     """Raise an `OptionError` for a single system behind the other arguments."""
     if isinstance(last, str) and last in systems:
         other = next(system for system in systems if system != last)
-        says = f"must be two, behind the other arguments; got {last!r} alone. Name both, as {last!r}, {other!r}."
+        says = f"must be two, after the other arguments; got {last!r} alone. Name both, as {last!r}, {other!r}."
         raise OptionError(says, about="systems")

@@ -132,7 +132,7 @@ def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> R
         raise OptionError(says, about=option("judged_only", True))
     by = each_once(options["by"])
     if judges is not None and judges in by:
-        says = f"names {judges!r}, as {option('judges')} does; name it in one of both: {option('judges', judges)} for"
+        says = f"names {judges!r}, as {option('judges')} does; name it in one of them: {option('judges', judges)} for"
         raise OptionError(f"{says} the mean over judges, {option('by', judges)} for each.", about=option("by"))
     measured = _estimates(measured, run if qrels is None else qrels, options)
     of_call: Any = {"ties": ties, "judges": judges, "judged_only": judged_only, "unjudged": options["bounds"], "by": by}

@@ -283,7 +283,7 @@ def check_judged(query_ids: pl.Series, judgments: Frame, run: Frames) -> None:
     answered = any(_of_queries("run", frame, first).height for frame in rankings)
     judged_ids = judgments.lazy().select(ids.drop_nulls().unique().sort()).collect().to_series()
     raise OptionError(
-        f"must be of queries with judgments; {first[0]!r} has none"
+        f"must be judged queries; {first[0]!r} has no judgments"
         f"{', though the run answers it' if answered else ', and the run does not answer it'}."
         f"{nearest(str(first[0]), map(str, judged_ids))} "
         f"There are {', '.join(map(repr, judged_ids.head(SHOWN))) or 'none'}"
@@ -318,9 +318,7 @@ def with_texts(rows: pl.DataFrame, query: str, options: Explaining, *, named: st
     """The rows with the texts of their documents, and of the queries in the column `query`, `named` in the result."""
     if (named or query) == "query" and options["queries"] is not None:
         fix = Fix("Rename it", Code.renaming("run", {"query": "query_id"}))
-        raise ColumnError(
-            "has ids of queries in a column 'query', as the result has their texts.", about="run", fix=fix
-        )
+        raise ColumnError("has query ids in a column 'query', which holds texts in the result.", about="run", fix=fix)
     rows = with_text(rows, options["documents"], "documents", "doc_id", "doc_id", "text")
     return with_text(rows, options["queries"], "queries", "query_id", query, "query")
 

@@ -173,6 +173,6 @@ def _warn_of_others(counts: pl.LazyFrame, ids: pl.LazyFrame, run: CanonicalFrame
     if others.height:
         named = "1 item is" if others.height == 1 else f"{others.height:,} items are"
         warn(
-            f"{named} in lists and not in the catalogue, and {'counts' if others.height == 1 else 'count'} nowhere; "
+            f"{named} in lists but not in the catalogue, and {'counts' if others.height == 1 else 'count'} nowhere; "
             f"the first by {run.names['doc_id']!r} is {others.item(0, 0)!r}."
         )

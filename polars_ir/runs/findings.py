@@ -175,7 +175,7 @@ def _rows(run_side: Side, qrels_side: Side) -> list[pl.LazyFrame]:
     """The findings of rows that `evaluate` refuses."""
     run, qrels = run_side.table, qrels_side.table
     refused = "evaluate refuses these rows; leave them out"
-    once = "evaluate refuses a document that is there twice for a query; keep the best score, or the highest grade"
+    once = "evaluate refuses a document that a query has twice; keep the best score, or the highest grade"
     run_id, qrels_id = _id(*run.document), _id(*qrels.document)
     return [
         finding("null ids or scores in the run", run.all_columns(), wrong_run_row(run.keys), run_id, refused),
@@ -295,7 +295,7 @@ def _lookalikes(pair: RunAndQrels, role: str) -> list[pl.LazyFrame]:
 
 def _tied(keys: list[str], placed: pl.LazyFrame) -> pl.LazyFrame:
     """The finding of documents that share their score."""
-    meaning = "rows whose score another document of the query has too"
+    meaning = "rows that share their score with another document of the query"
     return finding("tied scores", placed, TIED, _id(*keys), meaning)
 
 

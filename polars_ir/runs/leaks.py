@@ -50,7 +50,7 @@ def leaks(run: CanonicalFrame, qrels: CanonicalFrame, history: object) -> Iterat
     yield Leak(with_seen(run.select(*run.document), pairs, *DOCUMENT), ~is_new, tuple(run.document), again)
     for role, meaning in (
         ("query_id", "no model can know these users; drop='cold_users' of ir.split leaves them out"),
-        ("doc_id", "models of ids alone can not recommend them; drop='cold_items' of ir.split leaves them out"),
+        ("doc_id", "models of ids alone cannot recommend them; drop='cold_items' of ir.split leaves them out"),
     ):
         yield Leak(with_seen(judged.select(role).unique(), had[role], role), is_new, (role,), meaning)
     yield _sampled(run, qrels, had["doc_id"])

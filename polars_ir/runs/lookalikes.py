@@ -60,19 +60,13 @@ def _judged_ids(qrels: CanonicalFrame, role: str) -> tuple[pl.LazyFrame, set[str
 
 
 def _form(ids: pl.LazyFrame) -> set[str]:
-    """Names in `FORMS` of the variations among some of the ids in memory.
-
-    The test is cheap, and mostly there is nothing to strip and one case.
-    """
+    """Names in `FORMS` of the variations among some ids in memory; mostly there is nothing to strip and one case."""
     forms = ids.select(form.any().alias(name) for name, form in FORMS.items()).collect(engine="in-memory")
     return {name for name in FORMS if forms[name].item()}
 
 
 def _any_alike(run_ids: pl.LazyFrame, judged_ids: pl.LazyFrame, stripped: pl.Expr) -> bool:
-    """True if an id of the run in memory that is none of the qrels is `alike` one of them, stripped.
-
-    Mostly none is; this test takes a third of the time of counting them.
-    """
+    """True if an unmatched id of the run in memory is alike a judged one; a third of the time of counting them."""
     judged = judged_ids.collect(engine="in-memory")
     role, _ = judged.columns
     alone = run_ids.join(judged.lazy().select(role), on=role, how="anti").with_columns(alike=stripped)

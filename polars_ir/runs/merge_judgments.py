@@ -98,44 +98,43 @@ def merge_judgments(qrels: Table[FrameT], how: Jury | Sequence[Any], *, judges: 
     search_duplicates(table)
     rows, grade, judge = table.guarded().all_columns(), pl.col("relevance"), pl.col(judges)
     rows = table.guarded_rows(rows, judge.is_null() & ~nothing_judged(), NULL_JUDGE)
-    trusted = pl.Series(dtype=table.dtypes[judges]) if isinstance(how, str) else _listed(rows, table, list(how))
-    if not table.eager:
-        for each in trusted:
-            rows = guard(rows, ~(judge == each).any(), f"how lists {each!r}, who judged nothing")
-    rows = rows.filter(grade >= 0)
     if isinstance(how, str):
+        rows = rows.filter(grade >= 0)
         dtype = pl.Float64() if how == "mean" else table.dtypes["relevance"]
         figures = [MERGED[how].cast(dtype).alias("relevance")]
     else:
-        rows = rows.filter(judge.is_in(trusted.implode()))
+        rows, trusted = _by_listed(rows, table, list(how))
         trust = judge.replace_strict(trusted, range(len(trusted)), return_dtype=pl.UInt32)
         figures = [grade.min_by(trust), judge.min_by(trust).alias("judge")]
-    n_judges = {"n_judges": pl.len().cast(pl.UInt32)}
     if table.eager:
         _warn_of_scales(rows, judges)
-        merged = rows.group_by(table.document).agg(*figures, **n_judges)
-    else:
-        merged = rows.group_by(table.document).agg(*figures, **n_judges, twice=judge.is_duplicated().any())
-        merged = guard(merged, pl.col("twice"), TWICE, key="query_id")
+    counts = {"n_judges": pl.len().cast(pl.UInt32), "twice": judge.is_duplicated().any()}
+    merged = rows.group_by(table.document).agg(*figures, **counts)
+    merged = table.guarded_rows(merged, pl.col("twice"), TWICE)
     merged = merged.select(*table.document, "relevance", "n_judges", *(["judge"] if len(figures) > 1 else []))
     return table.give_back(merged.sort(table.document), qrels, "streaming")
 
 
-def _listed(rows: pl.LazyFrame, table: CanonicalFrame, trusted: list[Any]) -> pl.Series:
-    """The listed judges; an error for one that is not there, of a plan for one that can not be."""
+def _by_listed(rows: pl.LazyFrame, table: CanonicalFrame, trusted: list[Any]) -> tuple[pl.LazyFrame, pl.Series]:
+    """Grades by listed judges, and these; an error for one that is not there, in a plan when it runs."""
     (name,) = table.per
-    found = (
-        rows.select(name).unique().collect().to_series().sort() if table.eager else pl.Series(dtype=table.dtypes[name])
-    )
-    known = set(found)
-    if missing := [judge for judge in trusted if not _fits(judge, found.dtype) or (table.eager and judge not in known)]:
-        has = f"{name!r} is {found.dtype}" + (f", and has {quoted(found, LISTED)}" if table.eager else "")
-        near = nearest(str(missing[0]), found) if isinstance(found.dtype, TEXT) else ""
+    dtype, has = table.dtypes[name], f"{name!r} is {table.dtypes[name]}"
+    missing, near = [judge for judge in trusted if not _fits(judge, dtype)], ""
+    if not table.eager:
+        for judge in trusted if not missing else ():
+            rows = guard(rows, ~(pl.col(name) == judge).any(), f"how lists {judge!r}, who judged nothing")
+    else:
+        found = rows.select(name).unique().collect().to_series().sort()
+        missing = [judge for judge in trusted if judge in missing or judge not in set(found)]
+        has += f", and has {quoted(found, LISTED)}"
+        near = nearest(str(missing[0]), found) if missing and isinstance(dtype, TEXT) else ""
+    if missing:
         raise OptionError(f"lists {missing[0]!r}, who judged nothing; {has}.", about="how", near=near)
     if len(set(trusted)) < len(trusted):
         twice = next(judge for place, judge in enumerate(trusted) if judge in trusted[:place])
         raise OptionError(f"lists {twice!r} more than once; give each judge one place.", about="how")
-    return pl.Series(trusted, dtype=found.dtype)
+    judges = pl.Series(trusted, dtype=dtype)
+    return rows.filter(pl.col("relevance") >= 0, pl.col(name).is_in(judges.implode())), judges
 
 
 def _fits(value: object, dtype: pl.DataType) -> bool:
@@ -153,4 +152,4 @@ def _warn_of_scales(rows: pl.LazyFrame, judge: str) -> None:
     among = sets.filter(pl.col("relevance").list.last().is_first_distinct()).head(2)
     if among.height > 1:
         shown = ", ".join(f"{name!r} {listed(grades)}" for name, grades in among.iter_rows())
-        warn(f"have judges of unlike grades, {shown}; on another scale a grade means something else.", about="qrels")
+        warn(f"have judges with different highest grades, {shown}; check that they share a scale.", about="qrels")

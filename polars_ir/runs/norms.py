@@ -283,7 +283,7 @@ def check_over_list(option: str, expression: pl.Expr, rows: pl.LazyFrame) -> Non
         dtype = rows.select(expression).collect_schema().dtypes()[0]
     except pl.exceptions.PolarsError as error:
         problem = str(error).splitlines()[0]
-        raise OptionError(f"can not be computed of a list: {problem}", about=option) from None
+        raise OptionError(f"cannot be computed of a list: {problem}", about=option) from None
     if not (dtype.is_numeric() or dtype == pl.Boolean):
         raise OptionError(f"must give numbers; the expression gives {dtype}.", about=option)
 

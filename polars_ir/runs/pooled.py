@@ -58,7 +58,7 @@ def warn_of_pooled(run: CanonicalFrame, names: Sequence[str], marks: pl.DataFram
         else:
             pools = marks[pooled(name)]
         if pools.any() and not fixed_by_document(run, name).collect(engine=run.engine).item():
-            fix = Fix("If these are rankings of their own, name it", Setting("by", name))
+            fix = Fix("If these are separate rankings, name it", Setting("by", name))
             warn(
                 f"{table_name('run')} has several {name!r} in a ranking, whose documents are ranked together.", fix=fix
             )

@@ -162,7 +162,7 @@ def _warn_of_unjudged(before: Any, after: Any) -> None:
     lost = before.select(query).drop_nulls().join(after, on=query, how="anti", maintain_order="left").to_series()
     if n := lost.n_unique():
         queries = "query" if n == 1 else "queries"
-        warn(f"leaves {n} {queries} without judgments, the first being {lost[0]!r}; no mean has them.", about="exclude")
+        warn(f"leaves {n} {queries} without judgments, such as {lost[0]!r}; means leave them out.", about="exclude")
 
 
 def _heights(runs: Frames, judgments: Frame | None) -> list[int | None]:
@@ -184,7 +184,7 @@ def _excluded(exclude: Any, by: Sequence[str] = ()) -> Excluded:
     frame = to_polars("exclude", exclude, column="score")
     columns = frame.collect_schema().names()
     if keys := [name for name in by if name in columns]:
-        says = f"is of all rankings; it has {keys[0]!r}, a key of them."
+        says = f"is for all rankings; it has {keys[0]!r}, a key of them."
         raise OptionError(says, about="exclude", fix=Fix("Leave it out", Code.dropping("exclude", keys)))
     return Excluded(frame, *(required("exclude", role, columns) for role in ("query_id", "doc_id")))
 
@@ -264,7 +264,11 @@ def _at_first_place(frame: Frame, by: Sequence[str], *, in_order: bool, labelled
     if others is None and not in_order and not rest:
         best = pl.col(value).max() if "score" in names else pl.col(value).min()
         return _like(frame, plan.group_by(keys).agg(pl.when(~is_none.any()).then(best).alias(value)))
-    order = [is_none, pl.col(value), *(_ordered(name, schema[name]) for name in rest)]
+    order = [
+        is_none,
+        pl.col(value),
+        *(pl.col(name).hash() if schema[name].is_nested() else pl.col(name) for name in rest),
+    ]
     falling = [True, "score" in names, *[False] * len(rest)]
     plan = plan.sort(order, descending=falling, maintain_order=True).unique(keys, keep="first", maintain_order=True)
     plan = plan if others is None else pl.concat([others.lazy(), plan])

@@ -112,5 +112,5 @@ def _tell_lacking(pair: RunAndQrels, names: Sequence[str]) -> None:
         if lost.height:
             queries = f"{lost.height:,} quer{'y' if lost.height == 1 else 'ies'}"
             some = quoted(lost["query_id"].head(3).to_list())
-            says = f"has no row of stage {name!r} for {queries} of {before!r}, where all counts as lost"
+            says = f"has no row of stage {name!r} for {queries} of {before!r}, which count as lost"
             warn(f"{says}; the first: {some}.", about="run")

@@ -97,13 +97,13 @@ def _warn_of_ranks(rows: pl.DataFrame, names: Mapping[str, str], of_rank: str) -
     if rank.null_count() == len(rank):
         places = (score.diff() == 1) | ((score == 1) & ~same)
         if len(score) > 1 and same.any() and bool(places[1:].all()) and score[0] == 1:
-            warn("the scores are 1, 2, 3 of each query, and no rank is a whole number: are they exchanged?")
+            warn("the scores of each query are 1, 2, 3, and no rank is a whole number: are they exchanged?")
         return
     if not rank.dtype.is_numeric():
         return
     along = (score.diff().cast(pl.Float64) * rank.cast(pl.Float64).diff()).filter(same)
     if len(along) and bool((along > 0).all()):
-        fix = Fix("The order is that of the scores; if they are distances, take their negative, else leave scores out")
+        fix = Fix("The order is that of the scores; if they are distances, negate them, else leave scores out")
         warn(
             f"column {rank.name!r} contradicts {score.name!r} throughout: the higher the score, the worse the rank.",
             fix=fix,
@@ -111,10 +111,7 @@ def _warn_of_ranks(rows: pl.DataFrame, names: Mapping[str, str], of_rank: str) -
 
 
 def warn_of_grades(pair: RunAndQrels, measures: Sequence[ResolvedMeasure]) -> None:
-    """Warn of measures for which no grade is relevant or, for grades between 0 and 1, only the highest.
-
-    By keys of judges, they are the grades of each.
-    """
+    """Warn of measures to which no grade, of any judge, is relevant or, of grades between 0 and 1, only the highest."""
     judgments, judges = pair.judgments, pair.only_judged
     if STRATUM in judgments.dtypes:
         from polars_ir.runs.samples import measures_of_whole, warn_of_strata

@@ -54,7 +54,7 @@ def twins_of_gold(qrels: CanonicalFrame, documents: object) -> Iterator[Leak]:
     if qrels.eager:
         known = known.collect(engine="in-memory").lazy()
         if known.select(lacking.all() & (pl.len() > 0)).collect().item():
-            warn("has no document that is relevant in the qrels: their ids do not meet.", about="documents")
+            warn("has no document that is relevant in the qrels: no id is in both.", about="documents")
     yield _unjudged(qrels.keys, judged, relevant, of_texts.lazy(), pairs.lazy())
     yield _differing(qrels.keys, judged, of_texts.lazy())
     yield Leak(known, lacking, ("doc_id",), "nothing is known of their text, and of twins")
@@ -75,7 +75,7 @@ def _unjudged(
     found = twins.group_by(keys).agg(pl.col("doc_id", TWIN).sort_by("doc_id", TWIN).first())
     queries = relevant.select(keys).unique().join(found, on=keys, how="left")
     meaning = (
-        "the same text, or nearly so, stands under another id that is not judged for the query, and counts as not "
+        "the same text, or nearly so, has another id that is not judged for the query, and counts as not "
         "relevant where it is retrieved; ir.twins lists them: judge them alike, or keep one of each in the index"
     )
     return Leak(queries, pl.col(TWIN).is_not_null(), (*keys, "doc_id", TWIN), meaning)

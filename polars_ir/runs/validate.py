@@ -129,10 +129,9 @@ def _top(pair: RunAndQrels, names: Collection[str]) -> findings.Top:
 
 
 def _of_top(pair: RunAndQrels, placed: pl.LazyFrame, qrels: CanonicalFrame) -> RunAndQrels:
-    """A pair in memory without rows that no finding on the top reads: most of the run, and most of the judgments.
+    """A pair in memory with the documents whose score can bring them to the top, and the judgments that measures read.
 
-    Kept are the documents whose score can bring them to the top, their judgments, the judgments of relevant documents,
-    which an ideal ranking holds, and one of each query.
+    That is their judgments, those of relevant documents, which an ideal ranking holds, and one of each query.
     """
     top = placed.filter(findings.IN_TOP).select(*pair.run.document, "score").collect(engine="in-memory")
     of_query = pl.col(qrels.keys[0]) if len(qrels.keys) == 1 else pl.struct(qrels.keys)

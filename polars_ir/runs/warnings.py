@@ -54,11 +54,7 @@ def marks_of(pair: RunAndQrels, needs: Needs) -> dict[str, pl.Expr]:
 def warned(
     result: pl.DataFrame, pair: RunAndQrels, measures: Sequence[ResolvedMeasure], *, missing: str
 ) -> pl.DataFrame:
-    """The result without the columns of `marks_of`, after the warnings that its rows call for.
-
-    They concern systems that share nothing with the judgments, many queries without an answer, NaN, and the grades,
-    where these were not in memory before.
-    """
+    """The result without the columns of `marks_of`, after the warnings that its rows and its grades call for."""
     if not pair.judgments.eager:
         warn_of_grades(pair, measures)
     _warn_of_marks(result, pair, missing=missing)
@@ -79,7 +75,7 @@ def _warn_of_no_numbers(result: pl.DataFrame, values: pl.Series, pair: RunAndQre
     if not (count := int(wrong.sum())):
         return
     first = result.filter(wrong)[pair.run.names["query_id"]][0]
-    says = f"{values.name!r} is no number for {count} of {result.height} queries{of_file()}, the first being {first!r}"
+    says = f"{values.name!r} is not a number for {count} of {result.height} queries{of_file()}, such as {first!r}"
     highest = extremes_of(pair.judgments)[1] if of_powers else None
     if highest is not None and highest > HIGHEST_EXPONENT:
         fix = Fix("Give such grades gains, by gains=, or take nDCG, which divides them")
@@ -232,7 +228,7 @@ def _of_parts(run: CanonicalFrame, qrels: CanonicalFrame) -> Fix | None:
             .height
         ):
             made = f"ir.collapse(run, pl.coalesce(pl.col('doc_id').str.extract({pattern!r}), 'doc_id'))"
-            words = "If the run's are those of chunks and the qrels' those of documents, make documents of them"
+            words = "If the run has ids of chunks and the qrels of documents, turn the former into the latter"
             return Fix(words, Code(made), without_code=f"{words}, in Python: {made}")
     return None
 
@@ -242,7 +238,7 @@ def _warn_of_no_judgments(run: CanonicalFrame, qrels: CanonicalFrame) -> None:
     by = list(qrels.by)
     without = run.select(*by).unique().join(qrels.select(*by).unique(), on=by, how="anti").sort(by)
     if parts := without.collect(engine=run.engine).rows():
-        fix = Fix(f"If they are of all, leave {quoted(by)} out of them", Code.dropping("qrels", by))
+        fix = Fix(f"If they hold for all, leave {quoted(by)} out of them", Code.dropping("qrels", by))
         warn(
             f"{table_name('qrels')} have no rows of {quoted(with_keys(by, parts), NAMED)}, which the result lacks.",
             fix=fix,
@@ -269,7 +265,7 @@ def _warn_of_other_queries(qrels: CanonicalFrame, judges: Sequence[str]) -> None
         )
         fix = Fix("To compare their means, keep the queries of all", code)
     warn(
-        f"some queries lack judgments by some values of {quoted(judges)}, so that its means are of unlike queries; "
+        f"some queries lack judgments by some values of {quoted(judges)}, so that means are over different queries; "
         f"there are {len(first):,}, the first being {quoted(map(str, first.head(NAMED)))}.",
         fix=fix,
     )

@@ -79,7 +79,7 @@ def evaluate(
     broadcast
         True: the ids of the judged queries are sent to all executors first, so that of the run only the rows of those
         queries travel. False: they are not. None: they are where Spark takes them for small enough
-        (`spark.sql.autoBroadcastJoinThreshold`), which it can not say over Spark Connect.
+        (`spark.sql.autoBroadcastJoinThreshold`), which it cannot say over Spark Connect.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def evaluate(
     Raises
     ------
     IRError
-        For tables, measures, options or settings of the session that can not be used, before any job. What is wrong
+        For tables, measures, options or settings of the session that cannot be used, before any job. What is wrong
         with rows fails the job with our message inside Spark's `PythonException`.
 
     Examples
@@ -101,14 +101,14 @@ def evaluate(
     check_spark("run", run)
     if options["ties"] == "input":
         raise OptionError(
-            "needs rows in an order, which those of a Spark frame have not. Use another.", about=option("ties", "input")
+            "needs an order of rows, which a Spark frame does not have. Use another.", about=option("ties", "input")
         )
     if options["provenance"]:
-        raise OptionError("is of all judgments, and no task of Spark has them all.", about=option("provenance", True))
+        raise OptionError("needs all judgments, and no Spark task has them all.", about=option("provenance", True))
     for name in ("history", "items"):
         if options[name] is not None:
             counts = "history.groupBy('item_id').agg(F.count_distinct('user_id').alias('users'))"
-            says = "is of all users, and no task of Spark has them all. Join what you need of it to the run, as in "
+            says = "needs all users, and no Spark task has them all. Join what you need of it to the run, as in "
             raise OptionError(f"{says}run.join({counts}, 'item_id', 'left'), and aggregate that.", about=name)
     if partitions is not None:
         check("partitions", partitions, count())
@@ -145,7 +145,7 @@ def _serialized(measure: ResolvedMeasure) -> bytes:
         return bytes(measure.expression.meta.serialize())
     except pl.exceptions.ComputeError:
         raise MeasureError(
-            f"measure {measure.name!r} holds a Python function, which can not be sent to executors; write it in Polars "
+            f"measure {measure.name!r} holds a Python function, which cannot be sent to executors; write it in Polars "
             "expressions."
         ) from None
 
@@ -237,7 +237,7 @@ def _of_judged_queries(run: DataFrame, pair: RunAndQrels, broadcast: bool | None
         check_broadcast(judged)
     elif broadcast is not None or not is_small(judged):
         return run
-    # Rows that can not be evaluated are kept, since they fail the evaluation whatever their query.
+    # Rows that cannot be evaluated are kept, since they fail the evaluation whatever their query.
     marked = run.join(F.broadcast(judged), QUERY, "left")
     return marked.filter(column(JUDGED).isNotNull() | _is_wrong(pair)).drop(JUDGED)
 

@@ -67,7 +67,7 @@ def _announced(parts: range) -> Iterator[int]:
             break
     if left > LONG:
         advice = "Take fewer resamples, or a test and an interval that draw nothing, such as 't'"
-        warn(f"these draws take some {math.ceil(left / 60)} minutes.", fix=Fix(advice))
+        warn(f"these draws take about {math.ceil(left / 60)} minutes.", fix=Fix(advice))
         if sys.stderr.isatty() and find_spec("tqdm"):
             from tqdm import tqdm  # type: ignore[import-untyped]  # it brings no types
 

@@ -264,7 +264,7 @@ def _rows(per_query: Any, measures: Any, keys: Sequence[str]) -> tuple[pl.DataFr
 
 
 def _check_label(label: object, title: str | None) -> None:
-    """Raise an `OptionError` for a label that LaTeX can not take, or that has no title to refer to."""
+    """Raise an `OptionError` for a label that LaTeX cannot take, or that has no title to refer to."""
     if label is None:
         return
     if not isinstance(label, str) or typesetting.NO_LABEL.search(label):

@@ -105,7 +105,7 @@ def write_trec_eval(
     IRError
         For a frame without measures or rows, with a topic twice, with values that are NaN or infinite, or with names
         that are no fields of a line (blanks, nothing at all, a topic `all`); several systems without a file each; a
-        file that can not be written. The file that was there stays as it was.
+        file that cannot be written. The file that was there stays as it was.
 
     Examples
     --------

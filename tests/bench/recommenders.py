@@ -1,6 +1,6 @@
 """polars_ir beside tools for recommenders, on deep runs and on short lists: `python tests/bench/recommenders.py`.
 
-RecTools and RePlay need packages in versions that polars_ir can not be beside, and so have environments of their own
+RecTools and RePlay need packages in versions that polars_ir cannot be beside, and so have environments of their own
 (`venv` and pip, once). Every tool has a process of its own, starts from frames in memory (pandas for RecTools, which
 has the rank of each row beforehand; Polars for the others), and is to find the same means.
 """

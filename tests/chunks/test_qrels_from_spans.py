@@ -178,7 +178,7 @@ TEXTS = pl.DataFrame({"doc_id": ["a", "b"], "source": "s", "start": [0, 2], "tex
 
 @pytest.mark.parametrize(
     ("length", "problem"),
-    [(6, "count bytes of 'text', not characters"), (3, "count units of UTF-16 of 'text'"), (9, "not as long as the")],
+    [(6, "count bytes of 'text', not characters"), (3, "count units of UTF-16 of 'text'"), (9, "differs in length")],
 )
 def test_offsets_that_are_not_of_characters_are_told_by_their_length(length, problem):
     wrong = TEXTS.with_columns(end=pl.Series([2, 2 + length]))
@@ -246,7 +246,7 @@ def test_gold_whose_text_stands_elsewhere_is_told():
 def test_chunks_without_an_end_that_disagree_where_they_overlap_are_refused():
     cut = pl.DataFrame({"doc_id": ["a", "b"], "source": "s", "start_index": [0, 4], "text": ["abcdefgh", "efghij"]})
     assert ir.qrels_from_spans(cut, spans(("q", "s", 4, 8)))["doc_id"].to_list() == ["a", "b"]
-    with pytest.raises(ir.IRError, match="whose 'text' is another than that of the chunk before"):
+    with pytest.raises(ir.IRError, match="whose 'text' differs from that of the chunk before"):
         ir.qrels_from_spans(cut.with_columns(start_index=pl.Series([0, 5])), GOLD)
 
 
@@ -262,7 +262,7 @@ def test_tables_that_are_swapped_and_rows_that_are_twice_are_told():
 
 def test_judged_documents_of_retrieved_chunks_are_met_by_collapse():
     run = pl.DataFrame({"query_id": ["q", "q"], "docno": ["a#1", "b#2"], "score": [2.0, 1.0]})
-    with pytest.warns(ir.IRWarning, match="make documents of them: ir.collapse") as noticed:
+    with pytest.warns(ir.IRWarning, match="turn the former into the latter: ir.collapse") as noticed:
         ir.evaluate(run, {"q": ["b"]}, "RR")
     code = "ir.collapse(run, pl.coalesce(pl.col('doc_id').str.extract('^(.+)#'), 'doc_id'))"
     assert str(noticed[0].message).endswith(f"{code}.")

@@ -115,7 +115,7 @@ def test_a_warning_counts_the_labels_that_need_a_person():
     says = "1 gone; 1 relevant, but whole in no new chunk, and a part need not hold the answer"
     assert [str(each.message) for each in noticed] == [
         "sources of old_chunks have no chunks, 1 of 2: 't'.",
-        f"2 of 4 labels need a person: {says}. These: moved.changes.filter(pl.col('review')).",
+        f"2 of 4 labels need a human decision: {says}. These: moved.changes.filter(pl.col('review')).",
     ]
     columns = moved.changes.select("change", "new", "covered", "review")
     assert columns.rows() == [

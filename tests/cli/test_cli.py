@@ -100,7 +100,7 @@ def test_figures_of_runs_exclude_documents_as_evaluate_does(command, tmp_path, c
     assert main([*call, "--qrels", "some.qrels", *selection]) in (0, 1, 3)
     assert "1.0" in capsys.readouterr().out
     assert main([*call, *selection]) == 2
-    assert "--exclude is of figures made from runs, with --qrels" in capsys.readouterr().err
+    assert "--exclude applies to runs, with --qrels" in capsys.readouterr().err
 
 
 def test_advice_on_rankings_of_several_days_is_an_option_of_the_command(tmp_path, capsys, monkeypatch):
@@ -224,7 +224,7 @@ def test_an_unknown_measure_is_an_error_of_one_line(evaluating, capsys):
 )
 def test_a_folder_that_does_not_exist_is_an_error_before_anything_is_read(command, target, capsys):
     assert main([*command.split(), target]) == 2
-    assert capsys.readouterr().err == f"polars-ir: {target}: can not be written: No such file or directory.\n"
+    assert capsys.readouterr().err == f"polars-ir: {target}: cannot be written: No such file or directory.\n"
 
 
 def test_a_missing_file_is_an_error_of_one_line(evaluating, folder, capsys):
@@ -597,7 +597,7 @@ def test_means_can_be_taken_by_a_column_of_queries(folder, capsys):
     [
         (["--by", "language"], "--by and --weights name columns of a table of queries, --queries FILE; give both."),
         (["--queries", "queries.csv"], "--by and --weights name columns of a table of queries, --queries FILE; give"),
-        (["--by", "language", "--per-query"], "--by and --weights are of means; leave out --per-query."),
+        (["--by", "language", "--per-query"], "--by and --weights are for means; leave out --per-query."),
         (["--queries", "none.csv", "--by", "language"], "none.csv has no 'query_id' column"),
         (["--queries", "queries.csv", "--weights", "language"], "weights column 'language' must be numbers"),
         (["--queries", "queries.csv", "--by", "langage"], "queries.csv has no column 'langage'"),
@@ -659,7 +659,7 @@ def test_convert_writes_what_it_reads(folder, capsys):
 
 def test_convert_tells_what_it_can_not_write(folder, capsys):
     words = failing(["convert", "--qrels", "--tag", "t", str(folder / "qrels.txt"), "out.csv"], capsys)
-    assert "--tag is of runs" in words
+    assert "--tag is for runs" in words
 
 
 def test_measures_are_found_by_a_part_of_a_name(capsys):

@@ -42,7 +42,7 @@ def test_a_table_is_written_in_the_format_of_its_ending(folder, capsys):
     assert r"\begin{tabular}" in (folder / "table.tex").read_text(encoding="utf-8")
     assert capsys.readouterr().out == ""
     assert main(["table", "figures.csv", "-o", "no/table.tex"]) == 2
-    assert capsys.readouterr().err == "polars-ir: no/table.tex: can not be written: No such file or directory.\n"
+    assert capsys.readouterr().err == "polars-ir: no/table.tex: cannot be written: No such file or directory.\n"
 
 
 CHARTS = {
@@ -79,7 +79,7 @@ def test_a_chart_is_a_picture_of_its_ending(ending, first, folder):
             ["differences", "figures.csv", "--baseline", "first", "-m", "RR", "-m", "P@1"],
             "plot differences shows one measure; got RR, P@1.",
         ),
-        (["cutoffs", "first.run"], "plot cutoffs is of runs and their judgments (--qrels FILE)."),
+        (["cutoffs", "first.run"], "plot cutoffs needs runs and their judgments (--qrels FILE)."),
     ],
 )
 def test_a_chart_says_what_it_needs(arguments, message, folder, capsys):
@@ -90,7 +90,7 @@ def test_a_chart_says_what_it_needs(arguments, message, folder, capsys):
 
 def test_a_chart_that_can_not_be_written_leaves_the_old_one(folder, capsys):
     assert main(["plot", "ranks", "figures.csv", "-o", "no/chart.json"]) == 2
-    assert capsys.readouterr().err == "polars-ir: no/chart.json: can not be written: No such file or directory.\n"
+    assert capsys.readouterr().err == "polars-ir: no/chart.json: cannot be written: No such file or directory.\n"
     (folder / "chart.json").write_text("old", encoding="utf-8")
     assert main(["plot", "ranks", "figures.csv", "-m", "nope", "-o", "chart.json"]) == 2
     assert (folder / "chart.json").read_text(encoding="utf-8") == "old"

@@ -88,7 +88,7 @@ def test_a_fault_of_the_program_is_told_in_one_line(monkeypatch, capsys):
         raise TypeError("first.\nsecond")
 
     monkeypatch.setattr("polars_ir.cli.commands.evaluate.judgments_of", broken)
-    wanted = "polars-ir: TypeError: first. This is a fault of polars-ir; --debug shows where."
+    wanted = "polars-ir: TypeError: first. This is a bug in polars-ir; --debug shows where."
     assert failing(EVALUATE, capsys) == wanted
     assert main(["--debug", *EVALUATE]) == 2
     assert "Traceback" in capsys.readouterr().err
@@ -139,7 +139,7 @@ def test_comparing_runs_takes_their_format(folder, capsys):
     (folder / "a").write_text("q1 d2 1\nq2 d1 1\nq3 d1 1\n", encoding="utf-8")
     (folder / "b").write_text("q1 d2 1\nq2 d1 1\nq3 d1 1\n", encoding="utf-8")
     arguments = ["gate", "a", "b", "--qrels", "qrels.txt", "-m", "RR", "--format", "msmarco", "--json"]
-    assert main(arguments) == 3  # three queries can not tell
+    assert main(arguments) == 3  # three queries cannot tell
     assert json.loads(capsys.readouterr().out)["measures"][0]["mean"] == 1
 
 

@@ -203,7 +203,7 @@ def test_a_dataset_that_can_not_be_downloaded_is_an_error_with_the_reason():
     with pytest.raises(ir.IRError) as error:
         _ = dataset.qrels
     assert str(error.value) == (
-        "polars_ir_test/offline: its qrels can not be read through ir_datasets: ConnectionError: no route to host"
+        "polars_ir_test/offline: its qrels cannot be read through ir_datasets: ConnectionError: no route to host"
     )
 
 

@@ -201,7 +201,7 @@ def test_a_plan_needs_a_cutoff_and_takes_the_highest_it_says():
         ("nNRBP(beta=0.8)", 175),
     ):
         with pytest.raises(
-            ir.IRError, match=rf"at most {DEEPEST} places .* qrels is a LazyFrame; needed are {needed}\."
+            ir.IRError, match=rf"at most {DEEPEST} places .* qrels is a LazyFrame; wanted are {needed}\."
         ):
             ir.evaluate(run, qrels, measure)
     name = f"alpha_nDCG@{DEEPEST}"

@@ -343,6 +343,6 @@ def test_a_total_order_of_pairs_implies_nothing_else():
 def test_more_pairs_than_a_machine_holds_are_an_error_before_they_are_made(columns):
     n = 20_000
     frame = pl.DataFrame({"query_id": "q", columns[0]: range(n), columns[1]: range(1, n + 1)})
-    says = r"qrels imply [\d,]+ preferences of a document to another, and at most 100,000,000 are made at once\."
+    says = r"qrels imply [\d,]+ preferences of one document over another; at most 100,000,000 are made at once\."
     with pytest.raises(ir.IRError, match=says):
         preferences_of(preference_table(frame))

@@ -41,7 +41,7 @@ def evaluated(tables: Mapping[str, Any], measures: Any = "nDCG@10", **options: A
 
 
 class Provocation(NamedTuple):
-    """A call that can not work, the tables it is made with, and whether its columns are a matter of the shell, too."""
+    """A call that cannot work, the tables it is made with, and whether its columns are a matter of the shell, too."""
 
     call: Callable[[Mapping[str, Any]], object]
     tables: Mapping[str, Mapping[str, list]]

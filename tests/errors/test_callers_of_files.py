@@ -36,7 +36,7 @@ def as_json(value: object) -> bytes:
 
 
 class Wrong(NamedTuple):
-    """A file that can not be read as a run or as judgments, and what is other once the advice is taken."""
+    """A file that cannot be read as a run or as judgments, and what is other once the advice is taken."""
 
     role: str
     content: bytes
@@ -295,7 +295,7 @@ def test_a_body_of_another_length_is_refused_in_the_words_of_the_door(server, pa
     assert LENGTHS[path] in message
 
 
-#: A run or judgments that can not be written so, whether the shell can be asked for it, and how the path is mended.
+#: A run or judgments that cannot be written so, whether the shell can be asked for it, and how the path is mended.
 TABLES = {
     "run": {"query_id": ["q1", "q1"], "doc_id": ["d1", "d2"], "score": [0.5, 0.25]},
     "empty": {"query_id": ["q"], "doc_id": ["d"], "score": [0.5]},

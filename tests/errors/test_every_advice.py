@@ -377,7 +377,7 @@ CASES = {
         },
         1,
     ),
-    "scores that Float64 can not hold": of_value(
+    "scores that Float64 cannot hold": of_value(
         lambda runs: ir.evaluate(runs, QRELS, "RR").height,
         4,
         lambda code, runs: ir.evaluate({**runs, "a": runs["a"].with_columns(eval(code))}, QRELS, "RR").height,
@@ -789,7 +789,7 @@ CASES = {
     "documents of two models": of_run(
         POLARS({name: values * 2 for name, values in ranked().items()} | {"model": ["m"] * 3 + ["n"] * 3})
     ),
-    "figures that are there twice": of_figures(
+    "figures that occur twice": of_figures(
         lambda per_query: first(ir.compare(per_query), "difference"),
         0.25,
         pl.concat([POLARS(figures()), POLARS(figures())]),

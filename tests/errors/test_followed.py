@@ -15,7 +15,7 @@ KINDS: dict[str, Callable[[Any], Any]] = {"polars": pl.DataFrame, "lazy": pl.Laz
 
 
 class Followed(NamedTuple):
-    """A call with tables that it can not take as they are, and its figure once what is advised is done.
+    """A call with tables that it cannot take as they are, and its figure once what is advised is done.
 
     None stands for a message that must propose no code.
     """

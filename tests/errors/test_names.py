@@ -1,4 +1,4 @@
-"""Messages show no secrets, nothing that can not be printed, no megabytes."""
+"""Messages show no secrets, nothing that cannot be printed, no megabytes."""
 
 import pickle
 
@@ -80,5 +80,5 @@ def test_half_a_character_can_be_printed(text):
     ],
 )
 def test_half_a_character_in_a_name_is_an_error(run, qrels):
-    with pytest.raises(ir.IRError, match=r"has a name that is no text, .*: it has an unpaired surrogate"):
+    with pytest.raises(ir.IRError, match=r"has a name that is not text, .*: it has an unpaired surrogate"):
         ir.evaluate(run, qrels, ["AP"])

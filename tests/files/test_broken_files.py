@@ -77,7 +77,7 @@ def test_a_score_is_a_number(write: Write, reader: Reader, score: str, blank: st
 @readers
 @pytest.mark.parametrize("content", [b"PAR1\x15\x00\xff\xfe", b"q1 Q0 d\xe9 1 0.5 tag\n"])
 def test_bytes_that_are_no_utf8_are_an_error(write: Write, reader: Reader, content: bytes) -> None:
-    assert "line 1: this is no UTF-8 text" in message(reader, write(content))
+    assert "line 1: this is not UTF-8 text" in message(reader, write(content))
 
 
 @readers
@@ -116,13 +116,13 @@ def test_lone_carriage_returns_are_an_error(write: Write, reader: Reader) -> Non
 @readers
 def test_the_line_of_a_late_binary_byte_is_found_in_gzip(write: Write, reader: Reader) -> None:
     content = gzip.compress(b"# comment\n" + b"\xe9\n")
-    assert "line 2: this is no UTF-8 text" in message(reader, write(content, "a.gz"))
+    assert "line 2: this is not UTF-8 text" in message(reader, write(content, "a.gz"))
 
 
 @readers
 @pytest.mark.parametrize("name", ["a.gz", "a.zst"])
 def test_a_name_that_promises_compression_is_held_to_it(write: Write, reader: Reader, name: str) -> None:
-    assert "but the file is not compressed so; rename it" in message(reader, write(RUN_LINE, name))
+    assert "but the file is not; rename it" in message(reader, write(RUN_LINE, name))
 
 
 @readers

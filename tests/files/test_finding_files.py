@@ -37,9 +37,9 @@ def test_a_file_in_a_missing_folder_is_an_error(tmp_path: Path, reader: Any) -> 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (LINE * 1000, r": this is no path that can be read: File name too long\."),
-        ("a\0b", r": this is no path that can be read: embedded null byte\."),
-        ("\ud800", r"\\ud800: this is no path that can be read: .*surrogates not allowed\."),
+        (LINE * 1000, r": this path cannot be read: File name too long\."),
+        ("a\0b", r": this path cannot be read: embedded null byte\."),
+        ("\ud800", r"\\ud800: this path cannot be read: .*surrogates not allowed\."),
         ("", r"source is an empty text; name a file\."),
         ("~nobody-of-this-name/a.run", r"there is no such file\."),
         ("file://elsewhere/a.run", r"this file is on another machine; copy it here first\."),
@@ -56,7 +56,7 @@ def test_a_name_that_is_no_text_is_an_error(tmp_path: Path) -> None:
     path = os.fsencode(tmp_path) + b"/\xff.run"
     with open(path, "wb") as file:  # noqa: PTH123  # its name is bytes
         file.write(LINE.encode())
-    with pytest.raises(FileError, match=r"\\udcff\.run: the name of this file is no UTF-8 text; rename it\.$"):
+    with pytest.raises(FileError, match=r"\\udcff\.run: the name of this file is not UTF-8; rename it\.$"):
         read_run(os.fsdecode(path))
 
 
@@ -66,7 +66,7 @@ def test_a_name_that_is_no_text_is_an_error(tmp_path: Path) -> None:
     ("kind", "said"),
     [
         ("link", r"b\.run: this is a link to 'nowhere', where there is no file\."),
-        ("loop", r"b\.run: this is no path that can be read: Too many levels of symbolic links\."),
+        ("loop", r"b\.run: this path cannot be read: Too many levels of symbolic links\."),
         ("folder", r"b\.run: this is a directory; name its files, .*"),
         ("pipe", r"b\.run: this is a pipe or a device, .*"),
     ],

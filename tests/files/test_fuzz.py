@@ -38,7 +38,7 @@ Reference = Callable[[bytes], list[Row]]
 
 
 class Wrong(Exception):  # noqa: N818  # a line is wrong, not the program
-    """The file can not be read; `line` is the first that is to blame, None for the file as a whole."""
+    """The file cannot be read; `line` is the first that is to blame, None for the file as a whole."""
 
     def __init__(self, line: int | None = None) -> None:
         self.line = line

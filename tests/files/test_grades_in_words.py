@@ -97,7 +97,7 @@ def test_the_shell_takes_a_word_at_a_time(tmp_path, monkeypatch, capsys):
     assert main(["convert", "--qrels", "a.qrels", "b.qrels", *grades]) == 0
     assert ir.read_qrels("b.qrels").rows() == ROWS
     capsys.readouterr()
-    for wrong, says in (("L2", "L2 is no word with a number"), ("L2=2", "a word with a number ('L2'); got 'L0'")):
+    for wrong, says in (("L2", "L2 is not a word with a number"), ("L2=2", "a word with a number ('L2'); got 'L0'")):
         assert main(["evaluate", "a.run", "--qrels", "a.qrels", "-m", "RR", "--grades", wrong]) == 2
         assert says in capsys.readouterr().err
 

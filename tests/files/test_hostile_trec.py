@@ -132,7 +132,7 @@ def test_damaged_gzip_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.run.gz"
     path.write_bytes(content)
     for read in (read_run, scan_run):
-        with pytest.raises(FileError, match=r"a\.run\.gz: the file can not be read"):
+        with pytest.raises(FileError, match=r"a\.run\.gz: the file cannot be read"):
             read(path)
 
 

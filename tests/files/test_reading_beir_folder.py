@@ -116,7 +116,7 @@ def test_a_query_without_id_is_an_error(folder: Path) -> None:
 
 def test_queries_that_are_no_json_are_an_error(folder: Path) -> None:
     (folder / "queries.jsonl").write_text("q1 who purrs\n", encoding="utf-8")
-    assert message(folder).startswith("queries.jsonl: the file can not be read: ")
+    assert message(folder).startswith("queries.jsonl: the file cannot be read: ")
 
 
 def test_wrong_judgments_are_an_error_with_their_line(folder: Path) -> None:

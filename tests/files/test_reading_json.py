@@ -162,17 +162,17 @@ def test_a_wrong_grade_is_called_a_grade(write: Write) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b'{"q": {"d": 1}', "a.json, line 1: this is no JSON at column 15: Expecting ',' delimiter."),
-        (b'{"q":\n{"d": 01}}', "a.json, line 2: this is no JSON at column 8: Expecting ',' delimiter."),
-        (b"q Q0 d 1 0.5 tag", "a.json, line 1: this is no JSON at column 1: Expecting value."),
+        (b'{"q": {"d": 1}', "a.json, line 1: this is not JSON at column 15: Expecting ',' delimiter."),
+        (b'{"q":\n{"d": 01}}', "a.json, line 2: this is not JSON at column 8: Expecting ',' delimiter."),
+        (b"q Q0 d 1 0.5 tag", "a.json, line 1: this is not JSON at column 1: Expecting value."),
         (
             b'{"q": {"d": 1}}\n{"q": {"e": 1}}',
             (
-                "a.json, line 2: this is no JSON at column 1: Extra data. "
+                "a.json, line 2: this is not JSON at column 1: Extra data. "
                 "Is it one JSON value a line? Then say format='ndjson'."
             ),
         ),
-        (b'{"q":\n{"d\xe9": 1}}', "a.json, line 2: this is no UTF-8 text; a binary file, or another encoding?"),
+        (b'{"q":\n{"d\xe9": 1}}', "a.json, line 2: this is not UTF-8 text; is it binary, or in another encoding?"),
     ],
 )
 def test_what_is_no_json_is_told_with_its_line(write: Write, content: bytes, said: str) -> None:
@@ -180,7 +180,7 @@ def test_what_is_no_json_is_told_with_its_line(write: Write, content: bytes, sai
 
 
 def test_a_truncated_gzip_is_an_error(write: Write) -> None:
-    assert "can not be read" in message(read_run, write(gzip.compress(json.dumps(RUN).encode())[:-9], "a.json.gz"))
+    assert "cannot be read" in message(read_run, write(gzip.compress(json.dumps(RUN).encode())[:-9], "a.json.gz"))
 
 
 @examples(60)
@@ -266,7 +266,7 @@ def test_what_ranx_writes_as_parquet_is_evaluated_as_it_is(tmp_path: Path, dtype
 @pytest.mark.parametrize("content", [r'{"q": {"\ud800": 1}}', r'{"\ud800": {"d": 1}}'])
 def test_half_of_a_character_is_an_error(write: Write, content: str) -> None:
     for reader in (read_run, read_qrels):
-        with pytest.raises(FileError, match=r"a\.json: an id is no text: '\\ud800' has an unpaired surrogate\.$"):
+        with pytest.raises(FileError, match=r"a\.json: an id is not text: '\\ud800' has an unpaired surrogate\.$"):
             reader(write(content, "a.json"))
 
 

@@ -27,15 +27,15 @@ def test_blank_lines_between_objects_are_skipped(write: Write, reader: Reader, b
 
 # Errors that Polars meets when it looks at the columns, and those when it reads them.
 WRONG = {
-    '{"query_id": "q", "docno": "d", "score": x}': "this is no JSON at column 42: Expecting value.",
-    '{"query_id": "q"': "this is no JSON at column 17: Expecting ',' delimiter.",
-    '{"query_id": "q"},': "this is no JSON at column 18: Extra data.",
-    '{"query_id": "q", "score": NaN}': "this is no JSON: NaN is no number that can be held.",
-    '{"query_id": "q", "score": 1e999}': "this is no JSON: 1e999 is no number that can be held.",
+    '{"query_id": "q", "docno": "d", "score": x}': "this is not JSON at column 42: Expecting value.",
+    '{"query_id": "q"': "this is not JSON at column 17: Expecting ',' delimiter.",
+    '{"query_id": "q"},': "this is not JSON at column 18: Extra data.",
+    '{"query_id": "q", "score": NaN}': "this is not JSON: NaN is a number that cannot be held.",
+    '{"query_id": "q", "score": 1e999}': "this is not JSON: 1e999 is a number that cannot be held.",
     "[1, 2]": "a line of NDJSON must be an object, {...}.",
     "5": "a line of NDJSON must be an object, {...}.",
     "null": "a line of NDJSON must be an object, {...}.",
-    "q1 Q0 d1 1 0.5 tag": "this is no JSON at column 1: Expecting value.",
+    "q1 Q0 d1 1 0.5 tag": "this is not JSON at column 1: Expecting value.",
 }
 
 
@@ -54,13 +54,13 @@ def test_a_line_that_is_no_object_is_told_before_a_plan_is_made(
 @run_readers
 def test_a_line_that_is_no_text_is_an_error(write: Write, reader: Reader) -> None:
     path = write(LINE.encode() + b'{"query_id": "\xe9"}\n', "a.ndjson")
-    assert message(reader, path).startswith("a.ndjson, line 2: this is no UTF-8 text; ")
+    assert message(reader, path).startswith("a.ndjson, line 2: this is not UTF-8 text; ")
 
 
 @run_readers
 def test_a_value_of_another_kind_names_the_file(write: Write, reader: Reader) -> None:
     path = write(LINE + '{"query_id": "q", "docno": "e", "score": true}\n', "a.ndjson")
-    assert message(reader, path) == "a.ndjson: the file can not be read: cannot parse 'true' (bool) as Int64."
+    assert message(reader, path) == "a.ndjson: the file cannot be read: cannot parse 'true' (bool) as Int64."
 
 
 @run_readers

@@ -1,4 +1,4 @@
-"""URLs: what Polars fetches is read, and what it can not fetch is an error that says why."""
+"""URLs: what Polars fetches is read, and what it cannot fetch is an error that says why."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_wrong_line_of_a_remote_file_is_told_as_of_any(server: str) -> None:
 
 @pytest.mark.parametrize("name", ["no.run", "no.txt", "no.csv", "no.parquet", "no.arrow", "no.ndjson", "no.json"])
 def test_a_missing_remote_file_is_an_error_with_the_reason(server: str, name: str) -> None:
-    with pytest.raises(FileError, match=rf"^{server}/{name}: the file can not be read: .*404"):
+    with pytest.raises(FileError, match=rf"^{server}/{name}: the file cannot be read: .*404"):
         read_run(f"{server}/{name}")
 
 

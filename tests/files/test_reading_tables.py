@@ -41,7 +41,7 @@ def test_a_typed_table_is_read_as_it_is(tmp_path: Path, name: str, reader: Reade
 @readers
 def test_text_is_no_typed_table(write: Write, name: str, reader: Reader) -> None:
     said = (
-        ", line 1: this is no JSON at column 1: " if name in ("a.ndjson", "a.jsonl") else ": the file can not be read: "
+        ", line 1: this is not JSON at column 1: " if name in ("a.ndjson", "a.jsonl") else ": the file cannot be read: "
     )
     with pytest.raises(FileError, match=name + said):
         reader(write("q1 Q0 d1 1 0.5 tag\n", name))
@@ -76,7 +76,7 @@ def test_a_parquet_file_cut_short_inside_is_an_error(tmp_path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[4:200] = b"\xff" * 196
     path.write_bytes(content)
-    with pytest.raises(FileError, match=r"a\.parquet: the file can not be read"):
+    with pytest.raises(FileError, match=r"a\.parquet: the file cannot be read"):
         read_run(path)
 
 
@@ -188,13 +188,13 @@ def test_a_quote_inside_a_field_is_an_error_that_says_how_to_write_it(write: Wri
 
 
 def test_a_long_field_before_a_wrong_row_is_not_taken_for_an_open_quote(write: Write) -> None:
-    with pytest.raises(FileError, match=r"a\.csv: the file can not be read: "):
+    with pytest.raises(FileError, match=r"a\.csv: the file cannot be read: "):
         read_run(write(f"qid,docno,score\nq,{'d' * 200_000},1\nq,e,f,2\n", "a.csv"))
 
 
 @run_readers
 def test_a_binary_csv_is_an_error(write: Write, reader: Reader) -> None:
-    with pytest.raises(FileError, match=r"a\.csv, line 2: this is no UTF-8 text"):
+    with pytest.raises(FileError, match=r"a\.csv, line 2: this is not UTF-8 text"):
         reader(write(b"qid,docno,score\nq,d\xe9,1\n", "a.csv"))
 
 
@@ -225,7 +225,7 @@ def test_beir_qrels_get_our_column_names(write: Write, reader: Reader, name: str
 @qrels_readers
 def test_beir_qrels_without_their_header_are_an_error(write: Write, reader: Reader) -> None:
     with pytest.raises(
-        FileError, match=r"a\.tsv, line 1: this is no header: .* Put one first, such as 'query-id.*corpus-id.*score'"
+        FileError, match=r"a\.tsv, line 1: this is not a header: .* Add one, such as 'query-id.*corpus-id.*score'"
     ):
         reader(write("q1\td1\t1\n", "a.tsv"), format="beir")
 
@@ -269,11 +269,11 @@ def test_a_column_that_first_comes_far_down_is_read(tmp_path):
     [
         (
             "q1,d1,1",
-            "this is no header: it names no ids, and 1 is a number. Put one first, such as 'query_id,doc_id,{}'.",
+            "this is not a header: it names no ids, and 1 is a number. Add one, such as 'query_id,doc_id,{}'.",
         ),
         (
             "q1,d1,-.5e3",
-            "this is no header: it names no ids, and -.5e3 is a number. Put one first, such as 'query_id,doc_id,{}'.",
+            "this is not a header: it names no ids, and -.5e3 is a number. Add one, such as 'query_id,doc_id,{}'.",
         ),
         ("qid,docno,*", "no column can be called '*' here; rename it."),
         ("qid,docno,^docno$", "no column can be called '^docno$' here; rename it."),
@@ -343,7 +343,7 @@ def test_a_damaged_part_is_named(tmp_path: Path) -> None:
     content = bytearray(paths[1].read_bytes())
     content[4:24] = bytes(255 - byte for byte in content[4:24])
     paths[1].write_bytes(content)
-    with pytest.raises(FileError, match=r"b\.parquet: the file can not be read: .+\.$"):
+    with pytest.raises(FileError, match=r"b\.parquet: the file cannot be read: .+\.$"):
         read_run(paths)
 
 

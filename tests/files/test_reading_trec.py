@@ -396,7 +396,7 @@ def test_what_is_cut_short_is_of_the_format_of_its_first_line(write):
 
 def test_judgments_of_subtopics_that_were_read_as_others_say_how_they_are_read(write, capsys):
     file = write("201 1 d1 1\n201 2 d1 0\n201 1 d2 0\n201 2 d2 1\n", "web.txt")
-    with pytest.raises(ir.IRError, match=r"read it so: read_qrels\(format='subtopics'\)"):
+    with pytest.raises(ir.IRError, match=r"read it with read_qrels\(format='subtopics'\)"):
         ir.evaluate({"201": ["d1"]}, read_qrels(file), "nDCG@10")
     run = write("201 Q0 d1 1 1.0 t\n", "a.run")
     assert main(["evaluate", str(file), str(run), "-m", "nDCG@10"]) == 2
@@ -415,7 +415,7 @@ def test_several_tags_in_a_run_are_told_and_read_as_systems_as_advised(reader, n
     file = write(gzip.compress(lines) if name.endswith("gz") else lines, name)
     with pytest.warns(ir.IRWarning, match="several tags, 'bm25', 'dense', whose documents are ranked") as warned:
         reader(file).lazy().collect()
-    code = str(warned[0].message).partition("read them so: ")[2].removesuffix(".")
+    code = str(warned[0].message).partition("read them like this: ")[2].removesuffix(".")
     run = eval(code, {"pl": pl})  # noqa: S307  # what the message says
     found = ir.evaluate(run.lazy().collect(), {"q1": {"a": 1, "b": 0}}, "RR")
     assert found.rows() == [("bm25", "q1", 1.0), ("dense", "q1", 0.0)]

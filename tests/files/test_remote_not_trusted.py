@@ -127,7 +127,7 @@ def test_every_command_can_be_told_to_read_local_files_only(
 @pytest.mark.parametrize("target", ["file:///etc/passwd", "ftp://example.org/a.run", "s3://runs/a.run"])
 @pytest.mark.parametrize("reader", [read_run, scan_run])
 def test_a_server_does_not_lead_away_from_the_web(server: str, reader: Any, target: str) -> None:
-    with pytest.raises(FileError, match="the file can not be read: ") as error:
+    with pytest.raises(FileError, match="the file cannot be read: ") as error:
         reader(f"{server}/to/{target}", format="csv")
     assert "root" not in str(error.value)
 

@@ -57,7 +57,7 @@ def test_a_disk_that_fills_up_leaves_the_old_file_and_no_part(ending: str, tmp_p
         path.write_bytes(OLD)
         with no_file_larger_than(limit), pytest.raises(FileError) as error:
             ir.write_run(RUN, path)
-        assert str(error.value) == f"{path}: can not be written: File too large."
+        assert str(error.value) == f"{path}: cannot be written: File too large."
         assert content_of(tmp_path) == {path.name: OLD}
     with no_file_larger_than(size):
         ir.write_run(RUN, path)
@@ -96,7 +96,7 @@ def test_whichever_call_fails_the_file_is_the_old_or_the_new_one(
             try:
                 ir.write_run(RUN, path)
             except FileError as error:
-                assert str(error) == f"{path}: can not be written: Input/output error."  # noqa: PT017
+                assert str(error) == f"{path}: cannot be written: Input/output error."  # noqa: PT017
                 # Only when the new file is in its place, the folder is brought to the disk.
                 late = (name, at) in {("open", 2), ("fsync", 2), ("close", 1)}
                 assert content_of(tmp_path) == {path.name: new if late else OLD}, at
@@ -162,7 +162,7 @@ def test_a_file_that_is_read_only_is_not_replaced(tmp_path: Path) -> None:
     path.chmod(0o444)
     with pytest.raises(FileError) as error:
         ir.write_run(RUN, path)
-    assert str(error.value) == f"{path}: can not be written: the file there is read-only."
+    assert str(error.value) == f"{path}: cannot be written: the file there is read-only."
     assert content_of(tmp_path) == {"a.run": OLD}
 
 

@@ -145,7 +145,7 @@ def test_frames_that_are_skipped_count_nothing(write: Write) -> None:
 
 def test_what_follows_zstandard_and_is_none_is_refused(write: Write) -> None:
     path = write(zstandard(RUN) + b"\x27\xb5\x2f\xfd" + bytes(20), "a.run.zst")
-    with pytest.raises(FileError, match=r"a\.run\.zst: the file can not be read: something else follows"):
+    with pytest.raises(FileError, match=r"a\.run\.zst: the file cannot be read: other bytes follow"):
         read_run(path)
 
 
@@ -153,7 +153,7 @@ def test_damage_in_gzip_is_told_while_it_is_looked_at(write: Write) -> None:
     packed = bytearray(gzip.compress(pl.Series(range(9_000)).hash().to_numpy().tobytes()))
     packed[20_000:20_100] = bytes(100)
     packed[-8:-4] = bytes(4)
-    with pytest.raises(FileError, match=r"a\.run\.gz: the file can not be read: its gzip is damaged, "):
+    with pytest.raises(FileError, match=r"a\.run\.gz: the file cannot be read: its gzip is damaged, "):
         scan_run(write(bytes(packed), "a.run.gz"))
 
 

@@ -254,7 +254,7 @@ WRONG = {
     "an empty id": (spoilt(doc_id=["", "c", "d"]), "a.run", {}, ["no fields of a TREC file"]),
     "a query that looks like a comment": (spoilt(query_id=["#1", "c", "d"]), "a.run", {}, ["begins with #"]),
     "a tag with a blank": (RUN, "a.run", {"tag": "my run"}, ["no fields of a TREC file", "my run"]),
-    "a folder that is not there": (RUN, "no/a.run", {}, ["a.run", "can not be written"]),
+    "a folder that is not there": (RUN, "no/a.run", {}, ["a.run", "cannot be written"]),
     "a score that is null": (spoilt(score=[None, 1.0, 2.0]), "a.run", {}, ["whose 'score' is null"]),
     "an infinite score in JSON": (RUN, "a.jsonl", {}, ["1 row", "infinite", "JSON"]),
     "an unknown format": (RUN, "a.run", {"format": "treck"}, ["format must be one of 'trec'", "'treck'"]),
@@ -291,7 +291,7 @@ def test_a_plan_that_fails_leaves_the_old_file(tmp_path):
 def test_a_system_does_not_name_a_file_elsewhere(name, tmp_path):
     (tmp_path / "runs").mkdir()
     run = pl.DataFrame({"run": ["a", name], "query_id": "q", "doc_id": "d", "score": 1.0})
-    with pytest.raises(ir.IRError, match="no part of a file's name"):
+    with pytest.raises(ir.IRError, match="which cannot be in a file name"):
         ir.write_run(run, tmp_path / "runs" / "{run}")
     assert list((tmp_path / "runs").iterdir()) == []
     assert list(tmp_path.iterdir()) == [tmp_path / "runs"]
@@ -318,7 +318,7 @@ def test_a_pipe_is_written_into(format, tmp_path):
 
 @pytest.mark.parametrize("path", ["a\0b.run", "a\ud800.run"])
 def test_a_name_that_no_file_can_have_is_an_error(path):
-    with pytest.raises(ir.IRError, match=r"no file can have this name: it has a NUL, or is no text\.$"):
+    with pytest.raises(ir.IRError, match=r"no file can have this name: it has a NUL, or is not text\.$"):
         ir.write_run(RUN, path)
     with pytest.raises(ir.IRError, match="no file can have this name"):
         ir.write_trec_eval(pl.DataFrame({"query_id": "q", "AP": 0.5}), path)
@@ -326,17 +326,17 @@ def test_a_name_that_no_file_can_have_is_an_error(path):
 
 def test_a_name_that_is_too_long_is_an_error(tmp_path):
     path = tmp_path / ("x" * 300 + ".run")
-    with pytest.raises(ir.IRError, match=r": can not be written: File name too long\.$"):
+    with pytest.raises(ir.IRError, match=r": cannot be written: File name too long\.$"):
         ir.write_run(RUN, path)
     for read in (ir.read_run, ir.scan_run, ir.read_qrels, ir.read_trec_eval, ir.read_beir):
-        with pytest.raises(ir.IRError, match=r"no path that can be read|no such folder"):
+        with pytest.raises(ir.IRError, match=r"this path cannot be read|no such folder"):
             read(path)
 
 
 @pytest.mark.parametrize("name", ["a\0b", "x" * 252, "é" * 126])
 def test_a_system_of_which_no_file_can_be_named_is_told_before_any_is_written(name, tmp_path):
     run = pl.DataFrame({"run": ["a", name], "query_id": "q", "doc_id": "d", "score": 1.0})
-    with pytest.raises(ir.IRError, match=r"no part of a file's name\. Rename it\.$"):
+    with pytest.raises(ir.IRError, match=r"which cannot be in a file name\. Rename it\.$"):
         ir.write_run(run, tmp_path / "{run}.run")
     assert list(tmp_path.iterdir()) == []
 
@@ -365,7 +365,7 @@ def test_a_table_without_rows_is_written_so_that_it_can_be_read_or_not_at_all(fo
         write(table, path, format=format)
     except ir.IRError as error:
         assert str(error) == (  # noqa: PT017  # an error is one of two ways
-            f"{role} has no row, and a file of this format without one can not be read. Write a table (.parquet, .csv)."
+            f"{role} has no rows, and an empty file of this format cannot be read. Write a table (.parquet, .csv)."
         )
         assert not path.exists()
     else:

@@ -108,7 +108,7 @@ def test_grades_in_words_become_numbers_as_advised(dtype, in_pandas):
     qrels = qrels.to_pandas() if in_pandas else qrels
     message = message_of(RUN.to_pandas() if in_pandas else RUN, qrels)
     assert "{'highly': 0, 'partially': 0}" in message
-    code = message.partition("in the place of 0: ")[2].removesuffix(".")
+    code = message.partition("instead of 0: ")[2].removesuffix(".")
     code = code.replace("'highly': 0, 'partially': 0", "'highly': 2, 'partially': 1")
     graded = eval(code, {"pl": pl, "qrels": qrels})  # noqa: S307  # what the message says
     assert list(ir.evaluate(RUN, graded, "RR")["RR"]) == [0.5, 1.0]

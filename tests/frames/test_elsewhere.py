@@ -55,11 +55,11 @@ def test_columns_of_arrow_in_pandas_stay_such():
 
 
 def test_a_url_that_can_not_be_written_is_refused_before_any_work(capsys):
-    with pytest.raises(ir.IRError, match=r"https://x\.org/x\.parquet: this URL can not be written to"):
+    with pytest.raises(ir.IRError, match=r"https://x\.org/x\.parquet: this URL cannot be written to"):
         ir.write_run(RUN, "https://x.org/x.parquet")
     with pytest.raises(ir.IRError, match=r"s3://b/x\.html: this is written to a file, and not to a URL"):
         check_path("s3://b/x.html")
-    with pytest.raises(ir.IRError, match=r"s3://b/a\.parquet: can not be written: invalid value for 'max_retries'"):
+    with pytest.raises(ir.IRError, match=r"s3://b/a\.parquet: cannot be written: invalid value for 'max_retries'"):
         ir.write_run(PYDOCS.runs.filter(run="bm25"), "s3://b/a.parquet", storage_options={"max_retries": "one"})
     for command, end in (("evaluate", "parquet"), ("plot forest", "png"), ("report", "html"), ("table", "tex")):
         assert main([*command.split(), "nowhere", "none", "-m", "AP", "-o", f"https://x.org/x.{end}"]) == 2
@@ -87,7 +87,7 @@ def test_files_are_written_to_a_store():
         ir.write_run(run.lazy(), "s3://bucket/a.parquet", storage_options=store)
         ir.write_run({"a": run, "b": run}, "s3://bucket/{run}.run.gz", storage_options=store)
         ir.write_qrels(PYDOCS.qrels, "s3://bucket/qrels.txt", storage_options=store)
-        with pytest.raises(ir.IRError, match=r"s3://none/a\.parquet: can not be written: object-store error"):
+        with pytest.raises(ir.IRError, match=r"s3://none/a\.parquet: cannot be written: object-store error"):
             ir.write_run(run, "s3://none/a.parquet", storage_options=store)
     assert kept.keys() >= {"/bucket/a.parquet", "/bucket/a.run.gz", "/bucket/b.run.gz", "/bucket/qrels.txt"}
     assert pl.read_parquet(kept["/bucket/a.parquet"]).equals(run)

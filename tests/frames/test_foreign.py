@@ -39,13 +39,13 @@ def test_a_column_of_mixed_types_that_no_measure_needs_is_left_alone():
 def test_a_measure_that_needs_a_column_of_mixed_types_is_told_its_name_and_type():
     run = OF_PANDAS.assign(note=[1, "two", None])
     message = message_of(lambda: run.ir.evaluate(QRELS, (pl.col("note") * 2.5).sum().alias("mine")))
-    assert message.startswith("measure 'mine' can not be computed from note (String)")
+    assert message.startswith("measure 'mine' cannot be computed from note (String)")
 
 
 def test_ids_of_mixed_types_are_named_with_advice_that_runs():
     run = OF_PANDAS.assign(doc_id=["d1", "d2", 3])
     message = message_of(lambda: run.ir.evaluate(QRELS, "RR"))
-    assert message.startswith("run column 'doc_id' has values that Arrow has no one type for: ")
+    assert message.startswith("run column 'doc_id' has values without a common Arrow type: ")
     run = eval(message.partition("Make them one: ")[2].removesuffix("."))  # noqa: S307  # what the message says
     assert rows(run.ir.evaluate(QRELS, "RR")) == [("q1", 0.5), ("q2", 0.0)]
 

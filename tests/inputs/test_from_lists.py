@@ -282,11 +282,11 @@ NOT_PRINTED = {
     "JSON's objects": ('[{"id": 1}]', "map(json.loads, frame['retrieved'])"),
     "dicts": ("[{'id': 1}]", "map(ast.literal_eval, frame['retrieved'])"),
     "an escape": (r"['it\'s']", "map(ast.literal_eval"),
-    "words of several": ("[doc one, doc two]", "'[doc one, doc two]' is no list that can be read"),
+    "words of several": ("[doc one, doc two]", "'[doc one, doc two]' cannot be read as a list"),
     "a missing one": ("['d1', None]", "map(ast.literal_eval"),
     "an ellipsis of NumPy": ("['d1' ... 'd9']", "cut short"),
     "an ellipsis": ("['d1', ...]", "cut short"),
-    "half a list": ("['d1', 'd2'", "is no list that can be read"),
+    "half a list": ("['d1', 'd2'", "cannot be read as a list"),
     "commas": ("d1, d2", "str.split(',')"),
     "bars": ("d1|d2", "str.split('|')"),
     "semicolons": ("d1; d2", "str.split(';')"),
@@ -318,7 +318,7 @@ KAGGLE = {"user_id": ["u1", "u2", "u3"], "retrieved": ["a b  c", " b d", "d"], "
 @pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame])
 def test_users_have_ids_apart_by_blanks_which_is_told_with_code_that_says_so(kind):
     frame = kind(KAGGLE)
-    with pytest.warns(ir.IRWarning, match="read as ids apart by blanks, such as 'a b  c'") as told:
+    with pytest.warns(ir.IRWarning, match="read as blank-separated ids, such as 'a b  c'") as told:
         run, qrels = map(pl.DataFrame, ir.from_lists(frame))
     rows = [("u1", "a", 3), ("u1", "b", 2), ("u1", "c", 1), ("u2", "b", 2), ("u2", "d", 1), ("u3", "d", 1)]
     assert run.sort("query_id", "doc_id").rows() == rows
@@ -405,7 +405,7 @@ MIXED = {
         '{"query_id": "p", "retrieved": ["a"], "relevant": ["a"]}',
         '{"query_id": "q", "retrieved": ["a"], "relevant": [["a", "b"], ["c"]]}',
     ),
-    "holds an id that is no whole number": (
+    "holds an id that is not a whole number": (
         '{"query_id": "p", "retrieved": [7], "relevant": [7]}',
         '{"query_id": "q", "retrieved": [7.5], "relevant": [7]}',
     ),

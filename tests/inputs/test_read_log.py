@@ -161,7 +161,7 @@ def test_systems_are_of_the_run_and_users_are_queries_without_others(write, tmp_
     asked = {"user_id": "u", "question": "Who?", "retrieved": ["a"]}
     assert ir.read_log(write([asked])).run["query_id"].to_list() == ["Who?"]
     (tmp_path / "users.csv").write_text("user_id,retrieved,relevant\nu,a b,b c\nv,a,b\n", "utf-8")
-    with pytest.warns(ir.IRWarning, match=r"read as ids apart by blanks, such as 'a b'\. [^:]*$"):
+    with pytest.warns(ir.IRWarning, match=r"read as blank-separated ids, such as 'a b'\. [^:]*$"):
         log = ir.read_log(tmp_path / "users.csv")
     assert log.qrels.rows() == [("u", "b", 1), ("u", "c", 1), ("v", "b", 1)]
 
@@ -329,7 +329,7 @@ def test_traces_of_which_nothing_says_that_they_retrieved_are_left_out_and_told(
         ([], "has no spans"),
         ([{"spans": []}], "has no spans"),
         ([{"spans": [{**SPAN, "attributes": []}]}], "has no span of a retriever"),
-        ([{"spans": [{**SPAN, "attributes": [attribute(KEY, stringValue='[{"id": "a')]}]}], "no JSON, 1 of 1"),
+        ([{"spans": [{**SPAN, "attributes": [attribute(KEY, stringValue='[{"id": "a')]}]}], "not JSON, 1 of 1"),
         ([{"spans": [{**SPAN, "attributes": [attribute(KEY, stringValue='["a"]')]}]}], "must be a list of objects"),
     ],
 )
@@ -457,7 +457,7 @@ BY_TEXT = {
 
 @pytest.mark.parametrize("records", BY_TEXT.values(), ids=BY_TEXT)
 def test_documents_are_compared_by_texts_where_a_side_lacks_ids(write, records):
-    with pytest.warns(ir.IRWarning, match="texts stand for them"):
+    with pytest.warns(ir.IRWarning, match="texts stand in for them"):
         log = ir.read_log(write(records))
     assert ir.evaluate(log.run, log.qrels, "RR")["RR"].to_list() == [1.0] * len(records)
 
@@ -516,7 +516,7 @@ REFUSED = {
         {},
         "gold as lists of lists in all rows or in none",
     ),
-    "7 beside 7.5": ([{"id": 1, "retrieved": [7, 7.5], "relevant": [7]}], {}, "no whole number"),
+    "7 beside 7.5": ([{"id": 1, "retrieved": [7, 7.5], "relevant": [7]}], {}, "not a whole number"),
     "a null": ([{"id": 1, "retrieved": ["a", None], "relevant": ["a"]}], {}, "holds a null"),
     "an empty group": ([{"id": 1, "retrieved": ["a"], "relevant": [["a"], []]}], {}, "a group without a document"),
     "an object of scores": ([{"id": 1, "retrieved": {"a": 0.5}, "relevant": ["a"]}], {}, "must be a list"),
@@ -561,7 +561,7 @@ REFUSED = {
     "objects as Python prints them": (
         [{"id": 1, "retrieved": "[{'id': 'a'}]", "relevant": ["a"]}],
         {},
-        "has texts in 'retrieved' that are no JSON, 1 of 1. Write them as JSON",
+        "has texts in 'retrieved' that are not JSON, 1 of 1. Write them as JSON",
     ),
     "a text in the place of texts": ([{"input": "q", "retrieval_context": "a text"}], {}, "must be a list"),
     "an object in the place of texts": ([{"input": "q", "retrieval_context": {"a": 1}}], {}, "must be a list"),

@@ -74,7 +74,7 @@ def test_a_parameter_called_like_an_option_of_evaluate_is_refused():
             return ir.rank.min() * rel * missing * ties
 
     assert str(error.value) == (
-        "Taken: 'missing', 'ties' can not be a parameter of a measure: a method of `.ir` takes the options of "
+        "Taken: 'missing', 'ties' cannot be a parameter of a measure: a method of `.ir` takes the options of "
         "`evaluate` beside the measure's parameters. Give it another name than bounds, by, duplicates, exclude, "
         "history, items, judged_only, judges, missing, names, provenance, qrels, strict, ties, undefined."
     )
@@ -93,7 +93,7 @@ def test_no_two_measures_share_a_name():
 COLLECTION = "a whole number from 1 to 9,007,199,254,740,992"
 OF_NEED = "a map from grades to numbers from 0 to 1, as in {1: 0.5, 2: 1}"
 
-#: Values that a parameter of a measure can not have, and what it must be.
+#: Values that a parameter of a measure cannot have, and what it must be.
 WRONG = [
     (ir.precision, {"rel": [-1, True, None]}, "a grade from 0 to 1e+09"),
     (ir.f_measure, {"beta": [-1, math.nan]}, "a number from 0 to 1e+09"),

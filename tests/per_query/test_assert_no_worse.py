@@ -67,7 +67,7 @@ def test_what_an_inconclusive_change_becomes_is_chosen():
     with pytest.raises(AssertionError, match="inconclusive"):
         ir.assert_no_worse(*few, "nDCG@10")
     ir.assert_no_worse(*few, "nDCG@10", inconclusive="pass")
-    with pytest.warns(ir.IRWarning, match="these queries can not tell.*nDCG@10: inconclusive"):
+    with pytest.warns(ir.IRWarning, match="these queries cannot tell.*nDCG@10: inconclusive"):
         ir.assert_no_worse(*few, "nDCG@10", inconclusive="warn")
     with pytest.raises(AssertionError, match="worse"):
         ir.assert_no_worse(NEW, OLD, "nDCG@10", inconclusive="pass")
@@ -143,15 +143,15 @@ def test_the_shell_chooses_what_an_inconclusive_change_becomes(gate, capsys):
     assert gate("-m", "nDCG@10", "--inconclusive=pass", few=True) == 0
     assert "warning" not in capsys.readouterr().err
     assert gate("-m", "nDCG@10", "--inconclusive=warn", few=True) == 0
-    assert "warning: these queries can not tell" in capsys.readouterr().err
+    assert "warning: these queries cannot tell" in capsys.readouterr().err
     assert gate("-m", "nDCG@10", "--inconclusive=pass") == 1
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("measures = [", "it can not be read as TOML"),
-        ('measure = ["AP"]', "'measure' is no option of the gate. Did you mean 'measures'?"),
+        ("measures = [", "it cannot be read as TOML"),
+        ('measure = ["AP"]', "'measure' is not an option of the gate. Did you mean 'measures'?"),
         ('measures = ["nDCG@10"]\ninconclusive = "skip"', "--inconclusive must be one of"),
         ('measures = ["nDCG@10"]\nalpha = 2', "--alpha must be at least 1e-09 and below 0.5"),
         ('measures = ["nDCG@10"]\nfloors = 0.3', "must be NAME=NUMBER for each measure"),

@@ -553,7 +553,7 @@ def test_a_large_family_gets_the_resamples_that_it_needs():
     few = compare(some, resamples=10_000, **options)
     assert not few["significant"].any()
     notes = few.filter(p=few["p"].min())["note"].unique().to_list()
-    assert notes == ["p can not be lower with 10,000 resamples, too few for so many comparisons: raise them"]
+    assert notes == ["p cannot be lower with 10,000 resamples, too few for so many comparisons: raise them"]
 
 
 def test_ties_are_not_broken_by_the_last_bits_of_floats():

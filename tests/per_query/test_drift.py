@@ -232,6 +232,6 @@ def test_bad_input_is_told(given, message):
 def test_texts_whose_order_is_not_that_of_their_numbers_are_warned_of():
     days = [f"day {8 + i // 5}" for i in range(15)]
     frame = pl.DataFrame({"query_id": range(15), "RR": DRAWN.random(15), "day": days})
-    with pytest.warns(ir.IRWarning, match="column 'day' is text, by whose order 'day 10' is before 'day 8'"):
+    with pytest.warns(ir.IRWarning, match="column 'day' is text, which sorts 'day 10' before 'day 8'"):
         drift(frame, "day")
     drift(frame.with_columns(pl.col("day").str.replace(" (8|9)$", " 0$1")), "day")

@@ -154,7 +154,7 @@ def test_so_many_queries_do_pass_4_times_out_of_5():
 
 
 def test_a_drop_that_no_measure_can_fall_by_is_an_error():
-    with pytest.raises(ir.IRError, match=r"max_drop must be below 1 for 'AP', which can not drop by more; got 5"):
+    with pytest.raises(ir.IRError, match=r"max_drop must be below 1 for 'AP', which cannot drop by more; got 5"):
         gate(NEW, OLD, "AP", max_drop=5)
 
 

@@ -218,4 +218,4 @@ def test_pairs_without_a_test_are_counted_and_texts_are_no_measure() -> None:
 
 def test_what_takes_no_clusters_advises_none() -> None:
     note = ir.judge_effect(PER_QUERY.with_columns(topic=pl.lit("t")))["note"].item()
-    assert note == "queries of one 'topic' are taken for independent"
+    assert note == "queries of one 'topic' are treated as independent"

@@ -184,7 +184,7 @@ def test_slices_of_nights_are_those_of_each_alone_but_for_their_correction(basel
 
 def test_slices_share_no_query():
     instead = r"name what slices queries, too; .* there is: per_query.ir"
-    with pytest.raises(ir.IRError, match=rf"(?i)'date', whose values have the same queries.*{instead}.drift\('date'"):
+    with pytest.raises(ir.IRError, match=rf"(?i)'date', whose values share queries.*{instead}.drift\('date'"):
         SLICED.ir.worst_slices("date")
     tenants = SLICED.rename({"date": "tenant"}).cast({"tenant": pl.String})
     with pytest.raises(ir.IRError, match=rf"(?i){instead}.compare\(systems='tenant'"):

@@ -82,7 +82,7 @@ def test_a_measure_that_a_query_lacks_is_undefined():
     ("frame", "message"),
     [
         (pl.concat([LONG, LONG]), "rows that give a query's measure again"),
-        (LONG.lazy(), r"is in long form, whose measures nobody knows before it is read.*per_query\.collect\(\)"),
+        (LONG.lazy(), r"is in long form, whose measures are unknown until it is read.*per_query\.collect\(\)"),
         (LONG.with_columns(value=pl.lit("0.5")), "column 'value' must be numbers, as a frame in long form has"),
         (LONG.with_columns(measure=pl.lit(None, pl.String)), "rows whose 'measure' is null"),
         (LONG.select("measure", "value"), "is in long form, and has no column of queries"),

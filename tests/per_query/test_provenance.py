@@ -270,7 +270,7 @@ def test_queries_judged_by_other_judgments_are_noted_where_frames_show_it(shown_
     [
         (OF_PER_QUERY, "has no column 'provenance'.*provenance=True"),
         (OF_PER_QUERY.with_columns(provenance=pl.lit("{}")), "has '{}' in 'provenance', which"),
-        ("nowhere.parquet", r"nowhere\.parquet: can not be read"),
+        ("nowhere.parquet", r"nowhere\.parquet: cannot be read"),
     ],
 )
 def test_a_frame_without_it_is_told(frame, message):

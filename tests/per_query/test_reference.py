@@ -228,11 +228,11 @@ WRONG = {
     "no table": (summary(3), "reference must be a table (Polars, pandas, Arrow) or nested dicts; got int: 3."),
     "several rows of a query": (
         summary(PEOPLE, pl.concat([MODEL.with_columns(night=pl.lit(night)) for night in "xy"]), by="night"),
-        "reference goes with one row of a query and system in per_query, which has several.",
+        "reference needs one row per query and system in per_query, which has several.",
     ),
     "a sum": (
         summary(PEOPLE.with_columns(NumQ=1), MODEL.with_columns(NumQ=1)),
-        "per_query has 'NumQ', which is no mean over queries, and so none that a sample estimates. Leave it out",
+        "per_query has 'NumQ', which is not a mean over queries, and has no estimate from a sample. Leave it out",
     ),
     "weights": (
         summary(PEOPLE, weights=MODEL.select("query_id", w=1.0)),
@@ -312,7 +312,7 @@ def test_one_query_has_no_deviation_and_no_clusters_are_advised():
     of_topics = MODEL.with_columns(topic=pl.lit("t"))
     row = ir.summarize(of_topics, reference=PEOPLE.head(1)).row(0, named=True)
     assert row["std"] is None
-    assert row["note"].endswith("queries of one 'topic' are taken for independent")
+    assert row["note"].endswith("queries of one 'topic' are treated as independent")
 
 
 def test_a_difference_that_the_model_turns_is_told():
@@ -322,4 +322,4 @@ def test_a_difference_that_the_model_turns_is_told():
     pairs = ({"new": each, "old": each.with_columns(AP=pl.lit(0.0))} for each in (model, people))
     row = ir.compare(next(pairs), reference=next(pairs), baseline="old").row(0, named=True)
     assert row["people_mean"] < 0 < row["difference"]
-    assert "the estimate has the other sign than people's difference" in row["note"]
+    assert "the estimate and people's difference differ in sign" in row["note"]

@@ -72,7 +72,7 @@ def test_the_shell_prints_and_writes_them(command, tmp_path, capsys):
     assert not main([*command, "--json=flat", "--names", "sql", "-o", str(tmp_path / "flat.json")])
     assert json.loads((tmp_path / "flat.json").read_text(encoding="utf-8")) == {"bm25/ndcg_10": MEANS["nDCG@10"][0]}
     assert main([*command, "--json=flat", "--per-query"]) == 2
-    assert "--json=flat is of means" in capsys.readouterr().err
+    assert "--json=flat prints means" in capsys.readouterr().err
 
 
 def test_a_file_of_json_has_what_the_shell_prints_as_json(command, tmp_path, capsys):

@@ -228,7 +228,7 @@ def test_bad_input_is_told(given, message):
 def test_queries_of_a_topic_are_told_unless_topics_are_the_slices():
     topics = PER_QUERY.with_columns(topic=pl.int_range(pl.len()) // 4, half=pl.int_range(pl.len()) // 60)
     told = worst_slices(topics, "half", measures="RR")["note"]
-    assert told.to_list() == ["queries of one 'topic' are taken for independent"] * 2
+    assert told.to_list() == ["queries of one 'topic' are treated as independent"] * 2
     assert not worst_slices(topics, "topic", measures="RR", min_queries=2)["note"].drop_nulls().len()
 
 

@@ -770,7 +770,7 @@ def test_methods_are_the_functions_with_the_frame(per_query):
         (lambda f: plots.series(f, "day"), ["by must name a column", "'day'"]),
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, "nDCG@5"), ["without a cutoff", "'nDCG@5'"]),
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, "nDGC"), ["Did you mean"]),
-        (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, "AP", k=[0, 5]), ["whole numbers from 1", "[0]"]),
+        (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, "AP", k=[0, 5]), ["whole numbers, 1 or more", "[0]"]),
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, "AP", k="5"), ["whole numbers", "'5'"]),
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, "bpref"), ["bpref has no parameter 'k'"]),
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, lambda k: k), ["must give a Polars expression"]),

@@ -183,7 +183,7 @@ def test_two_systems_of_one_run_are_named_last():
         (
             {"old": A, "new": B},
             ("old", "new", "x"),
-            "systems must be two, behind the other arguments; got 'old', 'new', 'x'",
+            "systems must be two, after the other arguments; got 'old', 'new', 'x'",
         ),
         (A, ("old", "new"), "run_a has no column of systems; 'old', 'new' must be two of them"),
     ],

@@ -310,7 +310,7 @@ def test_metrics_are_measures_and_a_cutoff_stands_in_a_name():
     run, qrels = pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}), {"q": ["d"]}
     assert ir.evaluate(run, qrels, metrics="AP").equals(ir.evaluate(run, qrels, "AP"))
     assert run.ir.evaluate(qrels, metrics=["AP"]).columns == ["query_id", "AP"]
-    with pytest.raises(ir.IRError, match="k is the cutoff of a measure, and stands in its name: 'nDCG@10', 'AP@10'"):
+    with pytest.raises(ir.IRError, match="k is the cutoff of a measure, and part of its name: 'nDCG@10', 'AP@10'"):
         run.ir.evaluate(qrels, ["nDCG", "AP"], k=10)
     with pytest.raises(ir.IRError, match="got an unexpected keyword argument 'metricz'"):
         run.ir.evaluate(qrels, metricz="AP")

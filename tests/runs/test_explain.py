@@ -245,8 +245,8 @@ def test_numbers_can_be_ids():
 @pytest.mark.parametrize(
     ("query_id", "message"),
     [
-        ("q11", "has none, and the run does not answer it. Did you mean 'q10'? There are 'q10', 'r20'."),
-        ("q13", "'q13' has none, though the run answers it. Did you mean 'q10'?"),
+        ("q11", "has no judgments, and the run does not answer it. Did you mean 'q10'? There are 'q10', 'r20'."),
+        ("q13", "'q13' has no judgments, though the run answers it. Did you mean 'q10'?"),
         (7, "query_id must be of the type of qrels column 'query_id', String; got [7]"),
         ([], "query_id must be the id of a query, or several; got []"),
         (["p1", 2], "ids of one type; got ['p1', 2]"),
@@ -268,7 +268,7 @@ def test_a_query_that_can_not_be_explained_is_an_error(query_id, message):
             {},
             "'NumRel' is not a sum over the documents of a ranking: without any judged document retrieved it",
         ),
-        ("Hole@5", {}, "explain takes each query by itself; 'Hole@5' reads the judgments of others"),
+        ("Hole@5", {}, "explain evaluates queries separately; 'Hole@5' reads the judgments of others"),
         (["RR", "AP"], {}, "explain takes one measure; got 'RR', 'AP'."),
         ("relstring", {}, "must be a number; it is String"),
         ("prefs_simp", {}, "explain goes with measures of documents; these are of preferences"),

@@ -32,7 +32,7 @@ def test_the_figures_of_a_worked_example_with_all_items():
 
 
 def test_without_items_the_catalogue_is_that_of_the_history_and_others_count_nowhere_which_is_told():
-    with pytest.warns(ir.IRWarning, match="1 item is in lists and not in the catalogue, and counts nowhere; .* 'e'"):
+    with pytest.warns(ir.IRWarning, match="1 item is in lists but not in the catalogue, and counts nowhere; .* 'e'"):
         found = RUN.ir.exposure(AT_2, history=HISTORY)
     assert found.row(0) == pytest.approx([0.75, 0.25, 1.5850, 0.75], **EXACT)
 
@@ -206,7 +206,7 @@ WRONG = {
     ),
     "a measure of queries": (
         lambda: RUN.ir.exposure("nDCG@10"),
-        r"evaluate. Call it: run.ir.evaluate\(qrels, \['nDCG@10'\]\)",
+        r"evaluate has it. Call it: run.ir.evaluate\(qrels, \['nDCG@10'\]\)",
     ),
     "an expression": (lambda: RUN.ir.exposure(ir.ndcg(k=3)), "are names, such as 'Gini@10'"),
     "a table": (lambda: RUN.ir.exposure(HISTORY), "got a table"),
@@ -266,7 +266,7 @@ def test_a_wrong_call_is_told(wrong):
 @pytest.mark.parametrize("name", ["Gini@10", "item_coverage@5", "Gini(p=0.85)@2", "lenskit ListGini@2", "Entropy"])
 def test_evaluate_names_exposure_for_a_measure_of_it(name):
     for call in (lambda: RUN.ir.evaluate(HISTORY.with_columns(relevance=1), [name]), lambda: ir.parse(name)):
-        with pytest.raises(ir.IRError, match=r"is one of exposure\. Call it: run\.ir\.exposure") as error:
+        with pytest.raises(ir.IRError, match=r"exposure has it\. Call it: run\.ir\.exposure") as error:
             call()
     code = str(error.value).partition("Call it: ")[2].removesuffix(".")
     assert eval(code, {"run": RUN, "train": HISTORY, "items": ITEMS}).height == 1  # noqa: S307  # code of ours
@@ -279,7 +279,7 @@ def test_a_method_of_its_name_is_said_to_be_one_of_exposure():
 
 @pytest.mark.parametrize("name", ["Novelty@2", "rectools MeanInvUserFreq@2", "Seen"])
 def test_exposure_names_evaluate_for_a_measure_of_lists(name):
-    with pytest.raises(ir.IRError, match="has a value for each query, and is one of evaluate") as error:
+    with pytest.raises(ir.IRError, match="has a value for each query: evaluate has it") as error:
         RUN.ir.exposure(name, history=HISTORY)
     code = str(error.value).partition("Call it: ")[2].removesuffix(".")
     assert eval(code, {"run": RUN, "train": HISTORY}).height == 4  # noqa: S307  # code of ours

@@ -167,7 +167,7 @@ def test_systems_may_stand_in_a_column():
         ({"n": 2.5}, "n must be a whole number, 1 or more, or None; got 2.5"),
         ({"measure": "alpha_nDCG"}, "judge_next goes with measures of documents; these are of subtopics"),
         ({"measure": ["AP", "RR"]}, "judge_next takes one measure; got 'AP', 'RR'."),
-        ({"measure": "Hole"}, "judge_next takes each query by itself; 'Hole' reads the judgments of others"),
+        ({"measure": "Hole"}, "judge_next evaluates queries separately; 'Hole' reads the judgments of others"),
         ({"measure": "relstring"}, "must be a number; it is String"),
         ({"qrels": None}, "judge_next needs qrels"),
         ({"runs": RUNS["a"], "baseline": "a"}, "baseline='a' needs several systems; the run is of one"),

@@ -121,7 +121,7 @@ def test_judges_that_can_not_be_are_refused(qrels, message):
 
 def test_a_column_of_judges_is_named_once():
     with pytest.raises(
-        ir.IRError, match="name it in one of both: judges='judge' for the mean over judges, by='judge' for"
+        ir.IRError, match="name it in one of them: judges='judge' for the mean over judges, by='judge' for"
     ):
         ir.evaluate(RUN, QRELS, "AP", by="judge", judges="judge")
 
@@ -278,8 +278,8 @@ def test_documents_that_one_judge_lacks_and_unlike_grades_are_told():
     first = ir.agreement(qrels, resamples=2).row(0, named=True)
     assert (first["n_documents"], first["n_queries"], first["low"]) == (4, 1, None)
     assert first["note"] == (
-        "left out, as only 'a' judged them: 1 document; left out, as only 'b' judged them: 2 documents; "
-        "unlike sets of grades: 'a' 0 1 2 3, 'b' 0 1; grades below 0 count as not judged: 1; one query has no interval"
+        "left out, as only 'a' judged them: 1 document; left out, as only 'b' judged them: 2 documents; different sets "
+        "of grades: 'a' 0 1 2 3, 'b' 0 1; grades below 0 count as not judged: 1; one query has no interval"
     )
     constant = ir.agreement(judged({"a": "0000", "b": "0000"}), rel=2, resamples=2)
     notes = dict(constant.select("coefficient", "note").rows())
@@ -321,7 +321,7 @@ def test_notes_name_judges_of_nothing_grades_below_0_and_a_cut_of_no_grade():
     assert notes["a", "d", "raw"].endswith(
         "no document in common; left out, as only 'a' judged them: 4 documents; grades below 0 count as not judged: 3"
     )
-    assert notes[None, None, "alpha nominal"].startswith("unlike sets of grades: 'a' 0 1 2 3, 'b' 0 1, 'c' 0 1; ")
+    assert notes[None, None, "alpha nominal"].startswith("different sets of grades: 'a' 0 1 2 3, 'b' 0 1, 'c' 0 1; ")
     assert "no grade of both is 9.0000001 or more" in notes["a", "b", "kappa(rel=9.0000001)"]
 
 
@@ -368,7 +368,7 @@ def test_rows_of_an_error_are_those_of_the_table():
                 q.with_columns(doc_id=pl.lit(f"d{n}"), relevance=pl.lit(n / 7)).unique() for n in range(200)
             ),
             {},
-            r"have 200 unlike grades.*at most. Make classes of them first, .* // 2.8",
+            r"have 200 different grades.*at most. Make classes of them first, .* // 2.8",
         ),
         (lambda q: q, {"judges": "juge"}, "have no 'juge' column.*Did you mean 'judge'"),
         (lambda q: q, {"by": "yaer"}, "have no column 'yaer', which by names"),
@@ -398,7 +398,7 @@ JURY = pl.DataFrame(
 )
 
 
-@pytest.mark.filterwarnings("ignore:qrels have judges of unlike grades")
+@pytest.mark.filterwarnings("ignore:qrels have judges with different highest grades")
 @pytest.mark.parametrize(
     ("how", "wanted"),
     [
@@ -424,13 +424,13 @@ def test_judgments_of_several_judges_become_one(how, wanted):
     assert ir.evaluate({"q": ["a", "b", "c"]}, merged, "nDCG").height == 1
 
 
-@pytest.mark.filterwarnings("ignore:qrels have judges of unlike grades")
+@pytest.mark.filterwarnings("ignore:qrels have judges with different highest grades")
 def test_a_majority_is_of_most_judges_and_holes_name_the_judge_that_fills_them():
     votes = judged({"a": "02", "b": "02", "c": "31", "d": "32", "e": "01"})
     assert ir.merge_judgments(votes, "majority")["relevance"].to_list() == [0, 2]
     tied = judged({"a": "0", "b": "0", "c": "3", "d": "3", "e": "2"})
     assert ir.merge_judgments(tied, "majority")["relevance"].to_list() == [2]
-    with pytest.warns(ir.IRWarning, match=r"judges of unlike grades, 'n' 0 2 3, 'm' 0 1 2; on another scale"):
+    with pytest.warns(ir.IRWarning, match=r"judges with different highest grades, 'n' 0 2 3, 'm' 0 1 2; check"):
         merged = ir.merge_judgments(JURY, ["m", "n"])
     assert merged.select("n_judges", "judge").rows() == [(2, "m"), (2, "m"), (2, "m"), (1, "m")]
     filled = ir.merge_judgments(JURY.filter(pl.col("judge") != "n"), ["people", "m"])

@@ -1,4 +1,4 @@
-"""Measures of a recommender's lists: the toy example of the definitions, brute force, and what can not be measured."""
+"""Measures of a recommender's lists: the toy example of the definitions, brute force, and what cannot be measured."""
 
 from __future__ import annotations
 

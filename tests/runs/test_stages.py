@@ -103,7 +103,7 @@ def test_groups_are_counted_as_by_hand_eager_lazy_and_in_pandas(seed):
 
 def test_a_stage_that_lacks_a_query_has_lost_all_of_it_and_says_so():
     with pytest.warns(
-        ir.IRWarning, match="no row of stage 'b' for 1 query of 'a', where all counts as lost; the first: 'q'"
+        ir.IRWarning, match="no row of stage 'b' for 1 query of 'a', which count as lost; the first: 'q'"
     ):
         found = ir.stages({"a": FOUND, "b": {"p": ["d"]}}, QRELS)
     assert found.filter(query_id="q").rows() == [("q", "a", 3, 3, 0), ("q", "b", 0, 0, 3)]

@@ -271,7 +271,7 @@ def test_the_impressions_of_interleave_are_read_without_their_name():
     assert ir.interleaving(log, impression="query_id").select("wins_a", "wins_b").row(0) == (1, 0)
     assert found["note"].item() is None
     of_topics = log.with_columns(topic="impression")
-    assert ir.interleaving(of_topics)["note"].item().startswith("queries of one 'topic' are taken for independent")
+    assert ir.interleaving(of_topics)["note"].item().startswith("queries of one 'topic' are treated as independent")
     assert ir.interleaving(of_topics, cluster="topic")["note"].item() == "queries are clusters of 'topic'"
     with pytest.raises(ir.IRError, match="log has 2 rows of impressions in several clusters"):
         ir.interleaving(log, cluster="user")

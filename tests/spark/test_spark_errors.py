@@ -48,7 +48,7 @@ QRELS = pl.DataFrame({"qid": ["q1"], "docno": ["d2"], "rel": [1]})
             pl.concat([QRELS, QRELS]),
             (
                 "DataError: qrels has 2 rows that repeat the ids of another (qid, docno). If they are a file's "
-                "judgments of subtopics, or of judges, read it so: read_qrels(format='subtopics'), or 'judges'. Else "
+                "judgments of subtopics, or of judges, read it with read_qrels(format='subtopics'), or 'judges'. Else "
                 "keep the highest grade of each document: qrels.group_by('qid', 'docno').agg(pl.col('rel').max())."
             ),
         ),
@@ -102,13 +102,13 @@ def test_bad_rows_fail_the_job_with_our_message(to_spark, run, qrels, message):
             RUN,
             "AP",
             {"ties": "input"},
-            "ties='input' needs rows in an order, which those of a Spark frame have not. Use another.",
+            "ties='input' needs an order of rows, which a Spark frame does not have. Use another.",
         ),
         (
             RUN,
             "AP",
             {"history": RUN},
-            "history is of all users, and no task of Spark has them all. Join what you need of it to the run, as in ",
+            "history needs all users, and no Spark task has them all. Join what you need of it to the run, as in ",
         ),
         (RUN, "AP", {"partitions": 0}, "partitions must be a whole number, 1 or more; got 0."),
         (RUN, "AP", {"broadcast": "yes"}, "broadcast must be one of None, True, False; got 'yes'."),
@@ -278,7 +278,7 @@ def test_a_python_function_is_not_sent_unless_it_can_be(to_spark, monkeypatch):
     monkeypatch.setitem(sys.modules, "cloudpickle", None)
     mine = ir.rank.map_elements(lambda place: place**0.5 + hash(place), return_dtype=pl.Float64).sum().alias("mine")
     assert message_of(lambda: irs.evaluate(to_spark(RUN), to_spark(QRELS), mine)) == (
-        "measure 'mine' holds a Python function, which can not be sent to executors; write it in Polars expressions."
+        "measure 'mine' holds a Python function, which cannot be sent to executors; write it in Polars expressions."
     )
 
 

@@ -189,5 +189,5 @@ def test_draws_that_take_more_than_a_minute_are_told_of(monkeypatch):
     expected = [rows for _, rows in Draws(10).parts(3)]
     monkeypatch.setattr(randomisation, "SHOWING", 0.0)
     monkeypatch.setattr(randomisation, "LONG", -1.0)
-    with pytest.warns(ir.IRWarning, match=r"these draws take some \d+ minutes. Take fewer resamples, or a test"):
+    with pytest.warns(ir.IRWarning, match=r"these draws take about \d+ minutes. Take fewer resamples, or a test"):
         assert [rows for _, rows in Draws(10).parts(3)] == expected == [3, 3, 3, 1]

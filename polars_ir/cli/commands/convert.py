@@ -18,7 +18,7 @@ from polars_ir.frames.roles import find
 def run(options: argparse.Namespace) -> pl.DataFrame:
     """Writes the file; returns nothing to show."""
     if options.qrels and options.tag is not None:
-        raise OptionError("--tag is of runs; judgments have none.")
+        raise OptionError("--tag is for runs; judgments have no tag.")
     with as_file(options.source) as source, as_target(options.target) as target:
         if options.qrels:
             qrels = qrels_of(source, options.format, option="format", grades=grades_of(options), **limits_of(options))

@@ -25,7 +25,7 @@ TYPED = (*PARQUET.extensions, *IPC.extensions)
 def run(options: argparse.Namespace) -> pl.DataFrame:
     """The means of runs, or their per-query values."""
     if options.render == "flat" and options.per_query:
-        raise OptionError("--json=flat is of means; leave out --per-query.")
+        raise OptionError("--json=flat prints means; leave out --per-query.")
     logs, gold, of_logs = _logs_of(options)
     # An error of the queries is raised before the evaluation.
     queries = _queries(options, of_logs)
@@ -69,7 +69,7 @@ def _queries(options: argparse.Namespace, of_logs: pl.DataFrame | None) -> pl.Da
     if options.by and options.key:
         raise OptionError("--by and --key make rows in two ways; leave one of them out.")
     if columns and options.per_query:
-        raise OptionError("--by and --weights are of means; leave out --per-query.")
+        raise OptionError("--by and --weights are for means; leave out --per-query.")
     if columns and options.queries is None and of_logs is not None:
         check_columns(of_logs, columns, of_logs=True)
         return of_logs

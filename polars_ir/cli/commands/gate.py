@@ -111,10 +111,10 @@ def _logs_of(files: list[str], options: argparse.Namespace) -> dict[str, Any]:
     if logs and len(logs) < len(files) and options.qrels is None:
         other = next(file for file in files if file not in logs)
         raise OptionError(
-            f"{shown_name(next(iter(logs)))} is a log, and {shown_name(other)} is none; give two of a kind."
+            f"{shown_name(next(iter(logs)))} is a log, and {shown_name(other)} is not; give two of a kind."
         )
     if logs and options.old is None:
-        raise OptionError(f"a log is of one system; give the log of the old one as well: gate {options.new} OLD.")
+        raise OptionError(f"a log holds one system; give the log of the old one as well: gate {options.new} OLD.")
     return logs
 
 
@@ -136,9 +136,9 @@ def _check_report(options: argparse.Namespace) -> None:
     if options.report is None and (options.title or options.date):
         raise OptionError("--title and --date head a page; give --report FILE as well.")
     if options.report is not None and options.by:
-        raise OptionError("--report is of one verdict on each measure; leave --by out.")
+        raise OptionError("--report shows one verdict per measure; leave --by out.")
     if options.report is not None and options.baseline is not None:
-        raise OptionError("--report is of two files; leave --baseline out, and give the old system's.")
+        raise OptionError("--report compares two files; leave --baseline out, and give the old system's.")
 
 
 def status(verdict: pl.DataFrame, options: argparse.Namespace) -> int:
@@ -147,7 +147,7 @@ def status(verdict: pl.DataFrame, options: argparse.Namespace) -> int:
     if found != UNDECIDED or options.inconclusive in (None, "fail"):
         return found
     if options.inconclusive == "warn":
-        print("polars-ir: warning: these queries can not tell whether the change is harmless.", file=sys.stderr)
+        print("polars-ir: warning: these queries cannot tell whether the change is harmless.", file=sys.stderr)
     return 0
 
 
@@ -156,7 +156,7 @@ def read_thresholds(options: argparse.Namespace) -> None:
     try:
         table = tomllib.loads(Path(options.thresholds).read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise FileError.of_file(options.thresholds, f"it can not be read as TOML: {error}.") from None
+        raise FileError.of_file(options.thresholds, f"it cannot be read as TOML: {error}.") from None
     if Path(options.thresholds).name == "pyproject.toml":
         table = table.get("tool", {}).get("polars_ir", {}).get("gate")
         if table is None:
@@ -166,7 +166,7 @@ def read_thresholds(options: argparse.Namespace) -> None:
     for name, value in table.items():
         if name not in known:
             near = nearest(name, known)
-            raise FileError.of_file(options.thresholds, f"{name!r} is no option of the gate.", near=near)
+            raise FileError.of_file(options.thresholds, f"{name!r} is not an option of the gate.", near=near)
         of_name = {"measures": "measure", "floors": "floor", "ranges": "range"}.get(name, name)
         if getattr(options, of_name) in (None, records[name].default if name in records else None):
             setattr(options, of_name, _from_toml(name, value))

@@ -47,7 +47,7 @@ def _of_runs(options: argparse.Namespace) -> Any:
     from polars_ir import plots
 
     if options.qrels is None:
-        raise OptionError(f"plot {options.chart} is of runs and their judgments (--qrels FILE).")
+        raise OptionError(f"plot {options.chart} needs runs and their judgments (--qrels FILE).")
     refuse_selection(options, f"plot {options.chart} counts all documents")
     limits = limits_of(options)
     runs = systems_of(options.files, partial(run_of, format=options.format, **limits))

@@ -2,7 +2,7 @@
 
 Conventions: a local file is a `Path`, a remote one its URL as text, which a `Path` would change. A few kilobytes can
 stand for gigabytes, so the size is found before Polars unpacks the text. gzip is unpacked here, a part at a time that
-is thrown away again, to count its bytes and to look at the lengths of its lines. Zstandard, which Python can not
+is thrown away again, to count its bytes and to look at the lengths of its lines. Zstandard, which Python cannot
 unpack, says at each block how many bytes it stands for, or that they are 128 kB at most, which they are in all blocks
 but the last as usual programs write them.
 """
@@ -114,7 +114,7 @@ def beginning(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(_FIRST_BYTES)
     except OSError as error:
-        raise FileError.of_file(path, f"the file can not be read: {error.strerror}.") from None
+        raise FileError.of_file(path, f"the file cannot be read: {error.strerror}.") from None
 
 
 def holds(path: Path, byte: bytes) -> bool:
@@ -213,7 +213,7 @@ def _parts(path: Path, file: BinaryIO) -> Iterator[bytes]:
                 yield unpacker.decompress(packed, _PART)
             except zlib.error as error:
                 reason = str(error).rpartition(": ")[2]
-                raise FileError.of_file(path, f"the file can not be read: its gzip is damaged, {reason}.") from None
+                raise FileError.of_file(path, f"the file cannot be read: its gzip is damaged, {reason}.") from None
             packed = unpacker.unconsumed_tail
             if unpacker.eof:
                 packed = unpacker.unused_data
@@ -228,7 +228,7 @@ def _blocks(path: Path, file: BinaryIO) -> Iterator[int]:
         elif magic[1:] == b"\x2a\x4d\x18":  # a frame to skip
             file.seek(int.from_bytes(file.read(4), "little"), 1)
         else:
-            raise FileError.of_file(path, "the file can not be read: something else follows its Zstandard.")
+            raise FileError.of_file(path, "the file cannot be read: other bytes follow its Zstandard data.")
 
 
 def _blocks_of_frame(file: BinaryIO) -> Iterator[int]:

@@ -142,7 +142,7 @@ def _check_address(url: str) -> None:
     try:
         urlsplit(url)
     except ValueError as error:
-        raise FileError.of_file(url, f"this is no URL that can be read: {error}.") from None
+        raise FileError.of_file(url, f"this URL cannot be read: {error}.") from None
 
 
 def _local_files(name: str) -> list[File]:
@@ -172,13 +172,13 @@ def _local_file(path: Path) -> Path:
         raise _missing(path) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise FileError.of_file(path, f"this is no path that can be read: {reason}.") from None
+        raise FileError.of_file(path, f"this path cannot be read: {reason}.") from None
     if stat.S_ISDIR(mode):
         raise FileError.of_file(path, f"this is a directory; name its files, for instance {str(path / '*')!r}.")
     if not stat.S_ISREG(mode):
-        raise FileError.of_file(path, "this is a pipe or a device, which can not be read twice; write it to a file.")
+        raise FileError.of_file(path, "this is a pipe or a device, which cannot be read twice; write it to a file.")
     if not is_text(path):
-        raise FileError.of_file(path, "the name of this file is no UTF-8 text; rename it.")
+        raise FileError.of_file(path, "the name of this file is not UTF-8; rename it.")
     begin = beginning(path)
     check_readable(path, begin)
     if magic := COMPRESSED.get(path.suffix.lower()):
@@ -186,7 +186,7 @@ def _local_file(path: Path) -> Path:
             raise FileError.empty(path)
         if not begin.startswith(magic):
             kind = path.suffix[1:]
-            raise FileError.of_file(path, f"the name ends in .{kind}, but the file is not compressed so; rename it.")
+            raise FileError.of_file(path, f"the name ends in .{kind}, but the file is not; rename it.")
     return path
 
 

@@ -72,5 +72,5 @@ class _WithinTheWeb(HTTPRedirectHandler):
     ) -> Request | None:
         fp.close()  # or else all that comes with the answer would be read into memory
         if scheme(newurl) not in WEB:
-            raise URLError(f"the server leads to {newurl}, out of the web")
+            raise URLError(f"the server redirects to {newurl}, not on the web")
         return super().redirect_request(req, fp, code, msg, headers, newurl)

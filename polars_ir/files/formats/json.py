@@ -51,7 +51,7 @@ def read(file: File, role: Role, words: Words | None = None) -> pl.DataFrame:
         return _read(file, role, words)
     except UnicodeEncodeError as error:
         # JSON can write unpaired surrogates, which are no text.
-        raise FileError.of_file(file, f"an id is no text: {error.object!r:.80} has an unpaired surrogate.") from None
+        raise FileError.of_file(file, f"an id is not text: {error.object!r:.80} has an unpaired surrogate.") from None
 
 
 def _read(file: File, role: Role, words: Words | None) -> pl.DataFrame:

@@ -177,5 +177,5 @@ def _malformed(file: File, error: json.JSONDecodeError) -> FileError:
     around = error.doc[max(error.pos - 30, 0) : error.pos + 30]
     ndjson = option("format", "ndjson")
     hint = f" Is it one JSON value a line? Then say {ndjson}." if error.msg == "Extra data" else ""
-    problem = f"this is no JSON at column {error.colno}: {error.msg}.{hint}"
+    problem = f"this is not JSON at column {error.colno}: {error.msg}.{hint}"
     return FileError.at_line(file, error.lineno, around, problem)

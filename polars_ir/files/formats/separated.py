@@ -104,9 +104,7 @@ def _problem_of_header(columns: list[str], wanted: str) -> str | None:
     ids = _names_ids(columns)
     numbers = [name for name in columns if NUMERAL.fullmatch(name)]
     if numbers and not ids:
-        return (
-            f"this is no header: it names no ids, and {numbers[0]:.80} is a number. Put one first, such as {wanted!r}."
-        )
+        return f"this is not a header: it names no ids, and {numbers[0]:.80} is a number. Add one, such as {wanted!r}."
     for name in columns:
         if TAKEN.fullmatch(name):
             return f"no column can be called {name!r:.80} here; rename it."

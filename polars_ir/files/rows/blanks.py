@@ -7,7 +7,7 @@ Conventions:
   begins with `#`: a comment, as in trec_eval 10, so that no query id can begin with `#`. One with the fields of a row
   is skipped with a warning.
 * One plan reads every layout, by splitting at blanks and leaving out the empty fields. `scan_csv` is faster, but takes
-  a late tab-separated line for one long query id; `clean` uses it where that can not happen.
+  a late tab-separated line for one long query id; `clean` uses it where that cannot happen.
 """
 
 from __future__ import annotations

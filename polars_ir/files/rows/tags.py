@@ -82,5 +82,5 @@ def warn_of_systems(path: File, tags: list[str], separator: str | None, reader: 
         f"new_columns={_COLUMNS!r}, schema_overrides={{'column_1': pl.String, 'column_3': pl.String}})"
     )
     own_file = "If they are systems, write each to a file of its own"
-    fix = Fix("If they are systems, read them so", code, without_code=own_file) if separator else Fix(own_file)
+    fix = Fix("If they are systems, read them like this", code, without_code=own_file) if separator else Fix(own_file)
     warn(f"{called(path)}: the run has several tags, {quoted(tags, 3)}, whose documents are ranked together.", fix=fix)

@@ -52,7 +52,7 @@ def because(path: File, error: BaseException) -> FileError:
         return FileError(message)
     # Polars may name the file as well.
     reason = (str(error).strip().splitlines() or [""])[0].removesuffix(".").removesuffix(f": {path}")
-    return FileError.of_file(path, f"the file can not be read: {reason or type(error).__name__:.200}.")
+    return FileError.of_file(path, f"the file cannot be read: {reason or type(error).__name__:.200}.")
 
 
 def _found(path: File, finders: Iterable[_Finder]) -> FileError | None:
@@ -73,7 +73,7 @@ def _undecodable_line(path: Path) -> FileError | None:
                 line.decode()
             except UnicodeDecodeError:
                 text = line.rstrip(b"\r\n").decode(errors="backslashreplace")
-                problem = "this is no UTF-8 text; a binary file, or another encoding?"
+                problem = "this is not UTF-8 text; is it binary, or in another encoding?"
                 return FileError.at_line(path, number, text, problem)
     return None
 
@@ -128,14 +128,14 @@ def _problem_of_object(text: str, decoder: json.JSONDecoder) -> str | None:
     try:
         value = decoder.decode(text)
     except json.JSONDecodeError as error:
-        return f"this is no JSON at column {error.colno}: {error.msg}."
+        return f"this is not JSON at column {error.colno}: {error.msg}."
     except (ValueError, RecursionError) as error:
-        return f"this is no JSON: {error}."
+        return f"this is not JSON: {error}."
     return None if isinstance(value, dict) else "a line of NDJSON must be an object, {...}."
 
 
 def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text:.80} is no number that can be held")
+    raise ValueError(f"{text:.80} is a number that cannot be held")
 
 
 def _finite(text: str) -> float:

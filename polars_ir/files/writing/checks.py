@@ -73,7 +73,7 @@ def check_text(role: Role, table: CanonicalFrame) -> None:
     ids = [id for id in ("query_id", "doc_id") if table.dtypes.get(id) in (pl.String, pl.Categorical, pl.Enum)]
     if ids:
         broken = pl.any_horizontal(pl.col(id).cast(pl.String).str.contains(BROKEN) for id in ids)
-        problem = "whose id has a line end or a NUL, with which it is not read back"
+        problem = "whose id has a line end or a NUL, and could not be read back"
         raise_if_any(role, table.select(*ids).filter(broken), problem, "Give them other ids, or write Parquet.", {})
 
 
@@ -91,9 +91,9 @@ def check_precise(table: CanonicalFrame) -> None:
 
 
 def check_finite(table: CanonicalFrame) -> None:
-    """Raise a `DataError` for scores that JSON can not hold."""
+    """Raise a `DataError` for scores that JSON cannot hold."""
     check_scores(
-        table, ~pl.col("score").cast(pl.Float64).is_finite(), "whose score is NaN or infinite, which JSON can not hold"
+        table, ~pl.col("score").cast(pl.Float64).is_finite(), "whose score is NaN or infinite, which JSON cannot hold"
     )
 
 
@@ -112,7 +112,7 @@ def check_any(name: str, rows: pl.LazyFrame) -> None:
     """Raise a `DataError` for a table without rows, where the format could not tell it from a broken file."""
     if rows.head(1).collect(engine="streaming").is_empty():
         fix = "Write a table (.parquet, .csv)"
-        raise DataError("has no row, and a file of this format without one can not be read.", about=name, fix=fix)
+        raise DataError("has no rows, and an empty file of this format cannot be read.", about=name, fix=fix)
 
 
 def check_judged_once(rows: pl.LazyFrame, keys: list[str]) -> None:

@@ -53,7 +53,7 @@ def written(file: File) -> Iterator[IO[bytes] | str]:
         reason = str(error).strip().partition("<?xml")[0].partition("\n")[0].rstrip(": ")
         if isinstance(error, (IRError, pl.exceptions.ComputeError)) and OF_STORES not in reason:
             raise
-        raise FileError.of_file(file, f"can not be written: {reason}.") from None
+        raise FileError.of_file(file, f"cannot be written: {reason}.") from None
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
 
 
 def check_writable(path: Path) -> None:
-    """Raise a `FileError` for a file that can not be written, before its content is made."""
+    """Raise a `FileError` for a file that cannot be written, before its content is made."""
     with _of_file(path):
         if not _is_device(path):
             place = Path(os.path.realpath(path))
@@ -90,7 +90,7 @@ def _of_file(path: Path) -> Iterator[None]:
         reason = _reason(error)
         if reason is None:
             raise
-        raise FileError.of_file(path, f"can not be written: {reason}.") from None
+        raise FileError.of_file(path, f"cannot be written: {reason}.") from None
 
 
 @contextmanager

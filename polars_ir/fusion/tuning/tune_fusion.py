@@ -301,7 +301,7 @@ def _report(summary: Mapping[str, Any], comparison: pl.DataFrame) -> str:
 def _in_words(subject: str, row: Mapping[str, Any], s: str) -> str:
     """A difference from the best single run, with its significance."""
     if row["difference"] is None or row["p_corrected"] is None:
-        return f"{subject} and it can not be compared: {row['note']}."
+        return f"{subject} and it cannot be compared: {row['note']}."
     verb = f"gain{s}" if row["difference"] > 0 else f"lose{s}"
     sure = "significant" if row["significant"] else "not significant"
     interval = "" if row["low"] is None else f", 95 % interval {row['low']:+.4f} to {row['high']:+.4f}"

@@ -27,7 +27,7 @@ INTERVALS = ("normal", "t", "percentile", "BCa", "bootstrap-t")
 #: Those that need the lowest and the highest value, and hold for few queries: by one method, or the best one.
 BOUNDED = ("auto", "bounded")
 
-#: Consequences of a change that these queries can not decide.
+#: Consequences of a change that these queries cannot decide.
 INCONCLUSIVE = ("fail", "warn", "pass")
 
 #: Treatment of a query that a system lacks: it counts 0, or is left out.

@@ -295,7 +295,7 @@ def scores_of(
 ) -> Scores:
     """Scores of the systems of a per-query frame, by the options of a function that messages name.
 
-    Where `keys` distinguish several rows of a query, the query is the cluster. A function whose queries can not be
+    Where `keys` distinguish several rows of a query, the query is the cluster. A function whose queries cannot be
     `clustered` has no note that advises it.
     """
     cluster = QUERY if keys and cluster is None else cluster

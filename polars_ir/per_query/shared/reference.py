@@ -46,7 +46,7 @@ EXCHANGED = (
 )
 
 #: The note on a difference that the model turns.
-OTHER_SIGN = "the estimate has the other sign than people's difference"
+OTHER_SIGN = "the estimate and people's difference differ in sign"
 
 #: The problem of queries that people judged of some systems only, and advice.
 IN_PART = (
@@ -74,7 +74,7 @@ def people(queries: Queries, reference: Any, *, named: bool = False) -> Canonica
     Where measures are `named`, people must have all of them.
     """
     if QUERY in queries.table.dtypes:
-        says = "goes with one row of a query and system in per_query, which has several."
+        says = "needs one row per query and system in per_query, which has several."
         raise OptionError(
             says, about=option("reference"), fix="Keep one row of each, such as those of one night or judge"
         )
@@ -94,7 +94,7 @@ def people(queries: Queries, reference: Any, *, named: bool = False) -> Canonica
     if lacking:
         warn(f"lacks measures of per_query, which are left out: {quoted(lacking)}.", about="reference")
     if sums := [name for name in measures if average_of(name, of.columns) not in ("arithmetic", "geometric")]:
-        says = f"has {sums[0]!r}, which is no mean over queries, and so none that a sample estimates."
+        says = f"has {sums[0]!r}, which is not a mean over queries, and has no estimate from a sample."
         raise MeasureError(says, about="per_query", fix=Fix("Leave it out", Code.dropping("per_query", sums)))
     types = {role: joinable(of, role, "reference", table.names[role], table.dtypes[role]) for role in of.keys}
     rows = table.checked(*rules_of(table, measures), rows=table.select(*table.keys, *measures))

@@ -17,7 +17,7 @@ OF_FEW = f"{SKEWED}: compare(test='auto') holds"
 
 #: Number of queries up to which max-t does, and the note.
 FEW_OF_FLIPS = 50
-OF_FEW_FLIPS = f"of {FEW_OF_FLIPS} queries or fewer, max-t takes skewed differences for significant too often: t holds"
+OF_FEW_FLIPS = f"of {FEW_OF_FLIPS} queries or fewer, max-t finds skewed differences significant too often: t holds"
 
 
 class PairedTest(NamedTuple):

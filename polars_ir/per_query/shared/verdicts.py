@@ -230,7 +230,7 @@ def _undecided(
     p: float | None,
     lowest_p: float,
 ) -> list[str]:
-    """The notes on queries that can not tell: whether the mean dropped, and what more of them would show."""
+    """The notes on queries that cannot tell: whether the mean dropped, and what more of them would show."""
     if gains.n < 2:
         return ["fewer than two queries with a value of both systems"]
     notes = _without(gains, bounds, options)
@@ -399,6 +399,6 @@ def with_corrected_p(
         p = row["p_corrected"]
         row[significant] = None if p is None else p <= alpha
         if row[significant] is False and resamples and row["p"] <= 1.5 / (resamples + 1):
-            floor = f"p can not be lower with {resamples:,} resamples, too few for so many comparisons: raise them"
+            floor = f"p cannot be lower with {resamples:,} resamples, too few for so many comparisons: raise them"
             row["note"] = f"{row['note']}; {floor}" if row["note"] else floor
     return pl.DataFrame(rows, schema=schema)

@@ -37,7 +37,7 @@ COUNTS = {"NumRet", "NumRel", "NumRelRet"}
 
 KINDS_OF_JUDGMENTS = ("documents", "subtopics", "preferences")
 
-#: The kind of judgments of each measure; figures of two kinds can not be had in one call.
+#: The kind of judgments of each measure; figures of two kinds cannot be had in one call.
 KIND = {name: info.kind for name, info in ir.CATALOG.items() if info.kind in KINDS_OF_JUDGMENTS}
 
 #: Measures that have a value also where no document is relevant.
@@ -93,7 +93,7 @@ BEST_OUT_OF_REACH = {
 OUT_OF_REACH_AT_K = {
     "MCC": "where R > k not all of them fit in",
     "Rprec": "where R > k not all of them fit in",
-    "P": "where R < k the list can not be filled with relevant documents",
+    "P": "where R < k the list cannot be filled with relevant documents",
     "F": "needs R = k",
     "R": "where R > k not all of them fit in",
     "AP": "is divided by R, also where R > k",

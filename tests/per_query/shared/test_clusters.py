@@ -151,7 +151,7 @@ def test_a_topic_beside_a_query_id_is_an_attribute_and_alone_the_query(name):
     topics = SYSTEMS.join(BY, on="query_id", maintain_order="left").with_columns(
         pl.col("kind").rank("dense").alias(name)
     )
-    said = f"queries of one '{name}' are taken for independent; cluster='{name}' counts them once"
+    said = f"queries of one '{name}' are treated as independent; cluster='{name}' counts them once"
     found = ir.compare(topics.drop("kind"), baseline="a")
     assert (found["note"].unique().to_list(), found["measure"].unique().to_list()) == ([said], ["AP"])
     alone = MEANS.rename({"query_id": name})
@@ -181,7 +181,9 @@ def test_ids_that_look_like_variants_are_told(ids, is_told):
     frame = pl.DataFrame({"query_id": ids, "AP": [i / 10 for i in range(len(ids))]})
     notes = ir.summarize(frame)["note"].to_list()
     assert notes == [
-        "ids look like variants of 2 queries, taken for independent; cluster says what counts once" if is_told else None
+        "ids look like variants of 2 queries, treated as independent; cluster says what counts once"
+        if is_told
+        else None
     ]
 
 

@@ -133,7 +133,7 @@ def test_a_smaller_group_is_predicted_less_surely():
 
 
 def test_what_is_left_of_a_difference_is_what_the_spread_of_all_says():
-    # Means of groups that differ by no more than chance, and of such that chance can not explain.
+    # Means of groups that differ by no more than chance, and of such that chance cannot explain.
     alike = [np.array([0.0, 1.0]) + shift for shift in (0.0, 0.1, -0.1)]
     assert shrinkage([*map(Moments.of, alike), Moments.of([])]) == [0.0] * 4
     apart = [np.array([0.0, 0.1]) + shift for shift in (0.0, 1.0, 2.0)]

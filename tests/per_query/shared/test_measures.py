@@ -1,4 +1,4 @@
-"""Frames that are not per query, queries that are there twice, and numbers that are no measures."""
+"""Frames that are not per query, queries that occur twice, and numbers that are no measures."""
 
 import polars as pl
 import pytest
