@@ -13,7 +13,7 @@ import polars as pl
 #: bits stand for the source at less than the cost of comparing texts.
 BIN, KEY, AGAIN = "polars_ir: bin", "polars_ir: key", "polars_ir: source again"
 
-#: The width of a bin, in mean lengths: few spans are longer, and few more pairs are compared.
+#: The largest width of a bin, in mean lengths: few spans are longer, and few more pairs are compared.
 WIDTH = 3
 
 
@@ -24,7 +24,7 @@ def overlapping(one: pl.LazyFrame, other: pl.LazyFrame, length: float, longest: 
     are in `start_left`, `end_left`, of the other in `start_right`, `end_right`. The other is held in memory, and the
     first is not.
     """
-    width = max(1, round(WIDTH * length))
+    width = max(1, min(longest, round(WIDTH * length)))
     left = one.rename({"start": "start_left", "end": "end_left"})
     right = other.rename({"start": "start_right", "end": "end_right"})
     right = right.with_columns(pl.col("source").hash().alias(KEY), pl.col("source").hash(1).alias(AGAIN)).drop("source")
@@ -59,8 +59,8 @@ def _same_bin(left: pl.LazyFrame, right: pl.LazyFrame) -> pl.LazyFrame:
     return found.filter(pl.col("source").hash(1) == pl.col(AGAIN))
 
 
-def covered_length(pairs: pl.DataFrame, by: str, lengths: pl.Series) -> pl.DataFrame:
-    """The number of characters of spans that `start` to `end` of some rows cover together: `by`, `covered`.
+def covered_length(pairs: pl.DataFrame, by: str, lengths: pl.Series) -> pl.Series:
+    """The number of characters of each span that `start` to `end` of some rows cover together.
 
     `by` is the number of a span in `lengths`; `start` and `end` are counted from its own start.
     """
@@ -68,4 +68,5 @@ def covered_length(pairs: pl.DataFrame, by: str, lengths: pl.Series) -> pl.DataF
     before = lengths.cum_sum() - lengths
     line = pairs.select(by, pl.col("start", "end") + before.gather(pairs[by])).sort("start")
     new = pl.col("end") - pl.max_horizontal("start", pl.col("end").cum_max().shift(1, fill_value=0))
-    return line.with_columns(covered=new.clip(0)).group_by(by).agg(pl.col("covered").sum())
+    covered = line.select(by, new=new.clip(0)).group_by(by).agg(pl.col("new").sum())
+    return pl.zeros(len(lengths), pl.Int64, eager=True).scatter(covered[by], covered["new"])

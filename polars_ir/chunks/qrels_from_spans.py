@@ -184,10 +184,10 @@ def _of_needs(spans: pl.DataFrame, pairs: pl.DataFrame, chunks: Spans, min_overl
     lacking = lacking.sort(NEED, "share", GOLD, "chunk", descending=[False, True, False, False])
     lacking = lacking.unique(NEED, keep="first", maintain_order=True).with_columns(doc_id=_no_chunk(chunks, NEED))
     rows = pl.concat([kept, lacking.select(kept.columns)], how="vertical_relaxed")
-    covered = covered_length(pairs, GOLD, lengths)
-    rows = rows.sort(GOLD, "doc_id").join(covered, on=GOLD, how="left", maintain_order="left")
+    rows = rows.sort(GOLD, "doc_id")
+    covered = (covered_length(pairs, GOLD, lengths) / lengths).gather(rows[GOLD])
     rows = pl.concat([rows.drop(GOLD), spans[rows[GOLD]]], how="horizontal")
-    rows = rows.with_columns(_relevance(spans), covered=pl.col("covered").fill_null(0) / LENGTH)
+    rows = rows.with_columns(_relevance(spans), covered=covered)
     if not spans[NEED].is_sorted() or spans[NEED].n_unique() < spans.height:
         # A chunk that covers several alternatives counts once.
         rows = rows.sort(NEED, "doc_id", "relevance", "share", GOLD, descending=[False, False, True, True, False])

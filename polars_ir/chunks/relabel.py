@@ -105,10 +105,9 @@ def relabel(qrels: Table[FrameT], old_chunks: Any, new_chunks: Any, *, min_overl
     nothing = judged.filter(pl.col("doc_id").is_null()).with_columns(pl.col("doc_id").cast(new.dtypes["doc_id"]))
     made = pl.concat([moved.select(judged.columns), nothing]).sort(*keys, "doc_id")
     lengths = of_labels.select(LENGTH).to_series()
-    shares = of_labels.select(OLD, length=lengths)
     found = pieces.group_by(OLD).agg(pl.col("compared").all(), aligned=LENGTH.sum())
-    for of_chunk in (covered_length(taken, OLD, lengths), found):
-        shares = shares.join(of_chunk, on=OLD, how="left")
+    shares = of_labels.select(OLD, length=lengths, covered=covered_length(taken, OLD, lengths))
+    shares = shares.join(found, on=OLD, how="left")
     changes = _changes(labels, shares, pairs, keys)
     _warn_of_people(changes)
     return Relabelled(*(give_back(each.rename(table.source_names), qrels) for each in (made, changes)))
