@@ -8,13 +8,16 @@ import polars as pl
 
 from polars_ir.chunks.interval_join import covered_length, overlapping
 from polars_ir.chunks.tables import LENGTH, Spans, check_sources, checked, gold_table, own_text, same_sources, unchecked
-from polars_ir.errors import SHOWN, Code, DataError, Fix, OptionError, Setting, warn
+from polars_ir.errors import Code, DataError, Fix, OptionError, Setting, warn
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, not_negative, public, truth
 
 #: The columns of a gold span.
 SPAN = ["query_id", "source", "start", "end"]
+
+#: The columns of judgments in the result.
+RESULT = ["query_id", "subtopic", "doc_id", "relevance"]
 
 #: The numbers of gold spans, and of needs (spans, or alternatives with one subtopic).
 GOLD, NEED = "polars_ir: gold", "polars_ir: need"
@@ -119,9 +122,10 @@ def _numbered(gold: Spans) -> pl.DataFrame:
     keys = [*SPAN, *(["subtopic"] if "subtopic" in own else [])]
     same = pl.all_horizontal(pl.col(name) == pl.col(name).shift() for name in keys)
     if (again := spans.filter(same)).height:
-        named = {role: gold.names[role] for role in keys if role in gold.names}
-        fix = Fix("Keep one of each", Code.deduplicating("gold", list(named.values())))
-        shown = again.select(keys).head(SHOWN).rename(named)
+        fix = Fix(
+            "Keep one of each", Code.deduplicating("gold", [gold.names[key] for key in keys if key in gold.names])
+        )
+        shown = gold.shown(again.select(keys))
         raise DataError.rows("gold", "of a span that the query has already", fix, again.height, shown)
     spans = spans.with_row_index(GOLD).with_columns(pl.col(GOLD).cast(pl.Int64))
     if "subtopic" in own:
@@ -158,11 +162,8 @@ def _warn_of_overlaps(spans: pl.DataFrame) -> None:
     if again.height:
         first = _place(again.row(0, named=True))
         fix = Fix("Segments count each character once", Setting("segments", value=True))
-        those = (
-            "span that overlaps another of its query"
-            if again.height == 1
-            else "spans that overlap others of their query"
-        )
+        one, more = "span that overlaps another of its query", "spans that overlap others of their query"
+        those = one if again.height == 1 else more
         warn(f"gold has {again.height} {those}, and each counts; the first is {first}.", fix=fix)
 
 
@@ -177,14 +178,8 @@ def _of_needs(spans: pl.DataFrame, pairs: pl.DataFrame, chunks: Spans, min_overl
     pairs = pairs.with_columns(pl.col("start", "end") - starts.gather(pairs[GOLD]))
     shares = pairs.select(GOLD, "doc_id", share=LENGTH / lengths.gather(pairs[GOLD]), chunk="doc_id")
     kept = shares.filter(pl.col("share") >= min_overlap)
-    found = spans[NEED].gather(kept[GOLD].unique()).unique()
-    uncovered = spans.filter(~pl.col(NEED).is_in(found.implode()))
-    best = shares.drop("doc_id").join(uncovered, on=GOLD, how="semi")
-    lacking = uncovered.join(best, on=GOLD, how="left").with_columns(pl.col("share").fill_null(0.0))
-    lacking = lacking.sort(NEED, "share", GOLD, "chunk", descending=[False, True, False, False])
-    lacking = lacking.unique(NEED, keep="first", maintain_order=True).with_columns(doc_id=_no_chunk(chunks, NEED))
-    rows = pl.concat([kept, lacking.select(kept.columns)], how="vertical_relaxed")
-    rows = rows.sort(GOLD, "doc_id")
+    lacking = _best_chunks(shares, _uncovered(spans, kept)).with_columns(doc_id=_no_chunk(chunks, NEED))
+    rows = pl.concat([kept, lacking.select(kept.columns)], how="vertical_relaxed").sort(GOLD, "doc_id")
     covered = (covered_length(pairs, GOLD, lengths) / lengths).gather(rows[GOLD])
     rows = pl.concat([rows.drop(GOLD), spans[rows[GOLD]]], how="horizontal")
     rows = rows.with_columns(_relevance(spans), covered=covered)
@@ -193,12 +188,23 @@ def _of_needs(spans: pl.DataFrame, pairs: pl.DataFrame, chunks: Spans, min_overl
         rows = rows.sort(NEED, "doc_id", "relevance", "share", GOLD, descending=[False, False, True, True, False])
         rows = rows.unique([NEED, "doc_id"], keep="first", maintain_order=True)
     if lacking.height:
-        _warn_of_uncovered(
-            rows.filter(pl.col(GOLD).is_in(lacking[GOLD].implode())), spans[NEED].n_unique(), min_overlap
-        )
-    return rows.select(
-        "query_id", "subtopic", "doc_id", "relevance", "share", "covered", "chunk", "source", "start", "end"
-    )
+        uncovered = rows.filter(pl.col(GOLD).is_in(lacking[GOLD].implode()))
+        _warn_of_uncovered(uncovered, spans[NEED].n_unique(), min_overlap)
+    return rows.select(*RESULT, "share", "covered", "chunk", "source", "start", "end")
+
+
+def _uncovered(spans: pl.DataFrame, kept: pl.DataFrame) -> pl.DataFrame:
+    """The spans of needs without any of the kept chunks."""
+    found = spans[NEED].gather(kept[GOLD].unique()).unique()
+    return spans.filter(~pl.col(NEED).is_in(found.implode()))
+
+
+def _best_chunks(shares: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
+    """A row per need, with the span and chunk of the largest share."""
+    best = shares.drop("doc_id").join(spans, on=GOLD, how="semi")
+    chunks = spans.join(best, on=GOLD, how="left").with_columns(pl.col("share").fill_null(0.0))
+    ordered = chunks.sort(NEED, "share", GOLD, "chunk", descending=[False, True, False, False])
+    return ordered.unique(NEED, keep="first", maintain_order=True)
 
 
 def _relevance(spans: pl.DataFrame) -> pl.Expr:
@@ -252,7 +258,7 @@ def _of_segments(spans: pl.DataFrame, pairs: pl.DataFrame, chunks: Spans) -> pl.
         count, total = lacking["length"].sum(), cut["length"].sum()
         warn(f"{count:,} of {total:,} characters of gold are in no chunk, and count as not found; the first: {first}.")
     rows = rows.with_columns(pl.coalesce("doc_id", _no_chunk(chunks, PLACE)).alias("doc_id"))
-    return rows.select("query_id", "subtopic", "doc_id", "relevance", "length", "source", "start", "end")
+    return rows.select(*RESULT, "length", "source", "start", "end")
 
 
 def _segments(spans: pl.DataFrame, borders: pl.Series) -> pl.DataFrame:

@@ -58,6 +58,10 @@ class Spans(NamedTuple):
     longest: int = 1
     least: int = -1
 
+    def shown(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The first of some rows, under the user's names."""
+        return rows.head(SHOWN).rename({role: name for role, name in self.names.items() if role in rows.columns})
+
 
 def chunk_table(about: str, value: object) -> Spans:
     """Chunks as a table with `doc_id`, `source`, `start`, `end` and, where it has texts, `text`."""
@@ -204,8 +208,7 @@ def _raise_rows(table: Spans, rule: Rule, key: str) -> None:
     columns += [name for name in rule.wrong.meta.root_names() if name not in columns]
     wrong = table.rows.filter(rule.wrong).select(columns).sort(columns).collect(engine="streaming")
     if wrong.height:
-        shown = wrong.head(SHOWN).rename({role: name for role, name in table.names.items() if role in columns})
-        raise DataError.rows(table.about, rule.problem, rule.fix, wrong.height, shown)
+        raise DataError.rows(table.about, rule.problem, rule.fix, wrong.height, table.shown(wrong))
 
 
 def _raise_misfit(table: Spans, key: str) -> None:
@@ -233,10 +236,8 @@ def _check_common_text(table: Spans) -> None:
     found = wrong.select("doc_id", "source", "start").collect(engine="streaming")
     if found.height:
         problem = f"whose {table.names['text']!r} differs from that of the chunk before where both overlap"
-        named = {role: name for role, name in table.names.items() if role in found.columns}
-        shown = found.head(SHOWN).rename(named)
         words = f"Look at {table.names['start']!r}: it counts characters of the source"
-        raise DataError.rows(table.about, problem, words, found.height, shown)
+        raise DataError.rows(table.about, problem, words, found.height, table.shown(found))
 
 
 def _check_once(table: Spans) -> None:
@@ -259,8 +260,7 @@ def _check_once(table: Spans) -> None:
             f"{table.about}.assign(**{{{own!r}: {of_pandas}}})",
         )
         fix = Fix("If they number the chunks of each source, make ids of both, as the run must have them, too", made)
-    named = {role: name for role, name in table.names.items() if role in wrong.columns}
-    raise DataError.rows(table.about, f"whose {own!r} is of several chunks", fix, wrong.height, wrong.rename(named))
+    raise DataError.rows(table.about, f"whose {own!r} is of several chunks", fix, wrong.height, table.shown(wrong))
 
 
 def own_text(name: str, dtypes: pl.Schema) -> pl.Expr:

@@ -111,8 +111,26 @@ def overlap(train: Any, test: Any = None, *, documents: Any = None, share: float
 def _contained(queries: Any, documents: Any, share: float) -> pl.DataFrame:
     """Questions and answers of queries that documents hold."""
     frame = _frame("queries", queries)
-    schema = frame.collect_schema()
     rows, doc_id = documents_of(documents)
+    asked, name = _asked(frame)
+    if doc_id == name:
+        doc_id = "doc_id"
+    rows = rows.sort("doc_id")
+    found, common = contained_in(asked.select("text_row", "text"), rows, share)
+    if common:
+        n = f"{len(common):,} short text{'s' * (len(common) > 1)}"
+        many = f"more than {MANY} documents hold, which is no sign of a leak"
+        warn(f"overlap leaves out {n} that {many}; the first: {quoted(common[:SHOWN])}.")
+    named = asked.select("text_row", pl.col("query_id").alias(name), "contained")
+    ids = rows.select(pl.col("doc_id").alias(doc_id)).with_row_index("doc_row")
+    found = found.sort("text_row", "doc_row")
+    found = found.join(named, on="text_row", maintain_order="left").join(ids, on="doc_row", maintain_order="left")
+    return found.select(name, doc_id, "contained", "share", "place", "excerpt")
+
+
+def _asked(frame: Frame) -> tuple[pl.DataFrame, str]:
+    """The questions and answers of queries in order, each once, and the name of the column of ids."""
+    schema = frame.collect_schema()
     answers = [column for column in schema if column.casefold() in ANSWERS]
     if len(answers) > 1:
         raise ColumnError.ambiguous("queries", ANSWER, answers)
@@ -123,33 +141,17 @@ def _contained(queries: Any, documents: Any, share: float) -> pl.DataFrame:
         frame = frame.explode(answers[0])
         schema = frame.collect_schema()
     texts, name = _queries("queries", frame)
-    if doc_id == name:
-        doc_id = "doc_id"
     parts = {"question": texts.select("query_id", "text")}
     if answers:
         _check_strings("queries", answers[0], schema[answers[0]], "strings")
         parts[ANSWER] = frame.lazy().select(query_id=query, text=answers[0])
     elif texts.collect_schema()["text"] == pl.Null:
         raise ColumnError.missing("queries", "text", (*TEXTS, ANSWER), schema.names())
-    asked = pl.concat(
-        [
-            part.select(pl.lit(kind).alias("contained"), "query_id", pl.col("text").cast(pl.String))
-            for kind, part in parts.items()
-        ]
-    )
-    rows_of_texts = asked.unique().collect().sort("query_id", "contained", "text", descending=[False, True, False])
-    numbered = rows_of_texts.with_row_index("text_row")
-    rows = rows.sort("doc_id")
-    found, common = contained_in(numbered.select("text_row", "text"), rows, share)
-    found = found.sort("text_row", "doc_row")
-    if common:
-        n = f"{len(common):,} short text{'s' * (len(common) > 1)}"
-        many = f"more than {MANY} documents hold, which is no sign of a leak"
-        warn(f"overlap leaves out {n} that {many}; the first: {quoted(common[:SHOWN])}.")
-    named = numbered.select("text_row", pl.col("query_id").alias(name), "contained")
-    ids = rows.select(pl.col("doc_id").alias(doc_id)).with_row_index("doc_row")
-    found = found.join(named, on="text_row", maintain_order="left").join(ids, on="doc_row", maintain_order="left")
-    return found.select(name, doc_id, "contained", "share", "place", "excerpt")
+    kinds = [
+        part.select("query_id", pl.col("text").cast(pl.String), contained=pl.lit(kind)) for kind, part in parts.items()
+    ]
+    asked = pl.concat(kinds).unique().collect()
+    return asked.sort("query_id", "contained", "text", descending=[False, True, False]).with_row_index("text_row"), name
 
 
 def _queries(side: str, source: Any) -> tuple[pl.LazyFrame, str]:

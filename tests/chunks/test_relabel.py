@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import polars_ir as ir
-from polars_ir.chunks.aligned_texts import NEW_GAP, OLD_GAP, UNITS, matching, moved
+from polars_ir.chunks.matching import NEW_GAP, OLD_GAP, UNITS, matching, moved
 from polars_ir.cli import main
 
 SCHEMA = {"doc_id": pl.String, "source": pl.String, "start": pl.Int64, "end": pl.Int64}
