@@ -219,7 +219,7 @@ _LOOKED_FOR = (*_SEPARATORS, *_UNCLEAN, *_NO_QUERY)
 #: A rank that is no integer is an error here and a null in `run`: to read text and cast it takes twice as long.
 _NUMBERS = {"rank": pl.Int64, "score": pl.Float64}
 
-_UNCLEAR, _OTHER_TAG = "unclear", "other tag"
+_OTHER_TAG = "other tag"
 
 _CHUNK = 1 << 20
 
@@ -240,22 +240,21 @@ def read_clean_run(path: Path) -> pl.DataFrame | None:
     schema = {names.get(place, f"field {place}"): pl.String for place in range(TAG + 1)} | _NUMBERS
     options: dict[str, Any] = {"separator": "\t" if b"\t" in found else " ", "quote_char": None, "has_header": False}
     lines = pl.scan_csv(path, **options, schema=schema, glob=False, raise_if_empty=False)
-    # A short line, a blank at either end and two blanks side by side all leave a field empty, which is a null. Found
-    # while the file streams by, so that the two fields that become no column take no memory: half the time.
-    no_query = (pl.nth(0).str.starts_with(text) for byte, text in _NO_QUERY.items() if byte in found)
-    unclear = pl.any_horizontal(pl.all().is_null(), pl.col("score").is_nan(), *no_query)
     with path.open(encoding="utf-8", errors="replace") as text:
         tag = fields(text.readline().rstrip())[TAG:]
-    others = (pl.nth(TAG) != (tag or [""])[0]).alias(_OTHER_TAG)
+    # A short line, a blank at either end and two blanks side by side all leave a field empty, which is a null. The two
+    # fields that become no column are read while the file streams by, so that they take no memory: half the time.
+    others = pl.when(pl.nth(1).is_not_null()).then(pl.nth(TAG) != (tag or [""])[0]).alias(_OTHER_TAG)
     try:
-        frame = lines.select(*RUN_FIELDS, unclear.alias(_UNCLEAR), others).collect(engine="streaming")
+        frame = lines.select(*RUN_FIELDS, others).collect(engine="streaming")
     except FAILURES:
         return None
-    if frame.is_empty() or frame[_UNCLEAR].any():
+    no_query = any(frame["query_id"].str.starts_with(text).any() for byte, text in _NO_QUERY.items() if byte in found)
+    if frame.is_empty() or any(map(pl.Series.has_nulls, frame)) or frame["score"].is_nan().any() or no_query:
         return None
     if frame[_OTHER_TAG].any() and (tags := pooled_tags(lines.select("query_id", tag=pl.nth(TAG)))):
         warn_of_systems(path, tags, options["separator"])
-    return frame.drop(_UNCLEAR, _OTHER_TAG)
+    return frame.drop(_OTHER_TAG)
 
 
 def _found(path: Path) -> set[bytes] | None:
