@@ -3,6 +3,7 @@
 After a change that moves an output, `python tests/support/pages.py` writes what the code shows into the pages.
 """
 
+import json
 import re
 
 import pages
@@ -52,6 +53,13 @@ def test_links_between_pages_lead_to_files():
 
 def test_the_readme_is_short():
     assert len(pages.text(pages.README).encode()) <= LONGEST_README
+
+
+def test_the_readme_quotes_what_the_page_on_speed_prints_of_its_records():
+    cells = json.loads(pages.text(pages.ROOT / "notebooks" / "speed.ipynb"))["cells"]
+    shown = ["".join(output.get("text", "")) for cell in cells for output in cell.get("outputs", [])]
+    (quoted,) = (" ".join(text.split()) for text in shown if "CPU seconds" in text)
+    assert f"- **Fast.** {quoted} [Speed](notebooks/speed.ipynb)" in " ".join(pages.text(pages.README).split())
 
 
 def test_the_recognised_columns_are_those_of_the_schema():

@@ -17,7 +17,7 @@ from pathlib import Path
 import polars as pl
 from generate import deep, parquet_parts, shallow
 from measure import fresh, machine, say_ready, shown_memory, shown_rows, shown_time
-from tools import MEASURES
+from tools import FIVE
 
 import polars_ir as ir
 
@@ -44,7 +44,7 @@ def measure(folder: Path, what: str, *, lazy_qrels: bool) -> None:
     run = pl.scan_parquet(folder / "run-*.parquet")
     qrels = pl.scan_parquet(folder / "qrels-*.parquet")
     if what == "evaluate":
-        plan = ir.evaluate(run, qrels if lazy_qrels else qrels.collect(), MEASURES[5])
+        plan = ir.evaluate(run, qrels if lazy_qrels else qrels.collect(), FIVE)
     else:
         plan = run.join(qrels, on=["query_id", "doc_id"]).group_by("query_id").len()
     table = plan.collect(engine="streaming")

@@ -4,59 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 from generate import Collection
 from measure import Figures
 
-NONE: frozenset[str] = frozenset()
-
 #: Deeper than any ranking: where a measure has no cutoff.
 ALL = 1_000_000
 
-RUN = dict.fromkeys(("query_id", "iteration", "doc_id", "rank"), pl.String) | {
-    "score": pl.Float64,
-    "tag": pl.String,
-}
-QRELS = dict.fromkeys(("query_id", "iteration", "doc_id"), pl.String) | {"relevance": pl.Int64}
-
 
 class DuckDB:
-    """One SQL query over views of frames or files."""
+    """One SQL query over views of frames."""
 
-    needs, own_ties = "duckdb", NONE
+    needs = "duckdb"
 
     @cached_property
     def connection(self) -> Any:
         """A database in memory, opened once."""
         import duckdb
 
-        return duckdb.connect()
+        return duckdb.connect(config={"threads": pl.thread_pool_size()})
 
     def frames(self, data: Collection) -> Any:
         self.connection.register("run_frame", data.run)
         self.connection.register("qrels_frame", data.qrels)
-        return self.views("run_frame", "qrels_frame")
-
-    def parquet(self, folder: Path) -> Any:
-        return self.views(f"'{folder / 'run.parquet'}'", f"'{folder / 'qrels.parquet'}'")
-
-    def text(self, folder: Path) -> Any:
-        types = {pl.String: "VARCHAR", pl.Float64: "DOUBLE", pl.Int64: "BIGINT"}
-
-        def lines(name: str, schema: dict[str, Any]) -> str:
-            columns = {column: types[dtype] for column, dtype in schema.items()}
-            return f"read_csv('{folder / name}', delim = ' ', header = false, quote = '', columns = {columns})"
-
-        return self.views(lines("run.txt", RUN), lines("qrels.txt", QRELS))
-
-    def views(self, run: str, qrels: str) -> list[str]:
-        """Name two sources; the columns of the run."""
-        self.connection.execute(f"CREATE OR REPLACE VIEW run AS FROM {run}")
-        self.connection.execute(f"CREATE OR REPLACE VIEW qrels AS FROM {qrels}")
-        return [column for column, *_ in self.connection.execute("DESCRIBE run").fetchall()]
+        return data.run.columns
 
     def evaluate(self, tables: Any, measures: Sequence[str]) -> Figures:
         (values,) = self.connection.execute(self.query(measures, several="run" in tables)).fetchall()
@@ -65,7 +38,7 @@ class DuckDB:
     def query(self, measures: Sequence[str], *, several: bool) -> str:
         """The query; `n` is the position of a measure."""
         keys = "run, query_id" if several else "query_id"
-        systems = "CROSS JOIN (SELECT DISTINCT run FROM run)" if several else ""
+        systems = "CROSS JOIN (SELECT DISTINCT run FROM run_frame)" if several else ""
         found, ideal, values = [], [], []
         for n, measure in enumerate(measures):
             family, _, k = measure.partition("@")
@@ -79,17 +52,17 @@ class DuckDB:
         return f"""
             WITH ranked AS (
                 SELECT {keys}, doc_id, row_number() OVER (PARTITION BY {keys} ORDER BY score DESC, doc_id DESC) AS rank
-                FROM run
+                FROM run_frame
             ), hits AS (
                 SELECT {keys}, rank, relevance,
                        sum((relevance > 0)::INT) OVER (PARTITION BY {keys} ORDER BY rank) AS nth
-                FROM ranked JOIN qrels USING (query_id, doc_id)
+                FROM ranked JOIN qrels_frame USING (query_id, doc_id)
             ), found AS (
                 SELECT {keys}, {", ".join(found)} FROM hits GROUP BY {keys}
             ), places AS (
                 SELECT query_id, relevance,
                        row_number() OVER (PARTITION BY query_id ORDER BY relevance DESC) AS rank
-                FROM qrels
+                FROM qrels_frame
             ), ideal AS (
                 SELECT {", ".join(["query_id", "count(*) FILTER (relevance > 0) AS relevant", *ideal])}
                 FROM places GROUP BY query_id
@@ -103,19 +76,11 @@ class Lazily:
     def frames(self, data: Collection) -> Any:
         return data.run.lazy(), data.qrels.lazy()
 
-    def parquet(self, folder: Path) -> Any:
-        return pl.scan_parquet(folder / "run.parquet"), pl.scan_parquet(folder / "qrels.parquet")
-
-    def text(self, folder: Path) -> Any:
-        options: dict[str, Any] = {"separator": " ", "has_header": False, "quote_char": None}
-        run = pl.scan_csv(folder / "run.txt", schema=RUN, **options)
-        return run, pl.scan_csv(folder / "qrels.txt", schema=QRELS, **options)
-
 
 class PlainPolars(Lazily):
     """A window for the rank, a join, and sums for each query."""
 
-    needs, own_ties = "polars", NONE
+    needs = "polars"
 
     def evaluate(self, tables: Any, measures: Sequence[str]) -> Figures:
         run, qrels = tables
@@ -155,7 +120,7 @@ class PlainPolars(Lazily):
 class BareJoin(Lazily):
     """No measure at all: one Polars join, and a count for each query."""
 
-    needs, own_ties = "polars", NONE
+    needs = "polars"
 
     def evaluate(self, tables: Any, measures: Sequence[str]) -> Figures:  # noqa: ARG002  # it has none
         run, qrels = tables

@@ -1,14 +1,11 @@
-"""Costs of parts of polars_ir: `python tests/bench/costs.py [part ...]`; `scale.py` compares the whole with peers.
+"""Costs of parts of polars_ir: `python tests/bench/costs.py [part ...]`; `ratios.py` compares the whole with peers.
 
 `start`: whole processes, from `import polars_ir` to a command of the shell, against `import polars`, and the attribute
-`run.ir.ndcg` against its call. `ndcg`: end to end, against the plain pipeline that a user would write. `call`: the
-steps of a call on a small run. `catalogue`: all measures, ties and bounds against five measures. `reading`: TREC files
-to tables, against pytrec_eval's parser.
-`paired`: randomisation tests, against SciPy's, and t of all pairs of many systems. `systems`: several on the judgments
-of the Robust track, and `depth`: more and more judgments a query, against pytrec_eval with one evaluator and plain
-Polars. `prepared`: calls in a loop, against the same without `ir.judgments`. `nightly`: how figures were made, and
-`update`, against evaluating all. `keys`: nights told apart by a column, against queries that are named by night.
-`growth`: the memory of a call against its input, and the exponent of its time between two sizes: 1 is linear.
+`run.ir.ndcg` against its call. `call`: the steps of a call on a small run. `catalogue`: all measures, ties and
+bounds against five measures. `paired`: randomisation tests, against SciPy's, and t of all pairs of many systems.
+`prepared`: calls in a loop, against the same without `ir.judgments`. `nightly`: how figures were made, and `update`,
+against evaluating all. `keys`: nights told apart by a column, against queries that are named by night. `growth`: the
+memory of a call against its input, and the exponent of its time between two sizes: 1 is linear.
 """
 
 from __future__ import annotations
@@ -41,11 +38,9 @@ from measure import (
     shown_time,
 )
 from scipy import stats
-from tools import MEASURES, TOOLS
+from tools import FIVE
 
 import polars_ir as ir
-
-FIVE = MEASURES[5]
 
 #: A line of the table: the part, ours, what it is held against, that, and its time divided by ours.
 Line = list[str]
@@ -95,39 +90,6 @@ def cpu(program: str, *arguments: str, **added: str) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def ndcg(_: int) -> Iterator[Line]:
-    """One measure of a small run, of a larger one and of 17 runs, against the same in plain Polars."""
-    shapes = {"3,000 rows": shallow(0, queries=30, depth=100), "100,000 rows": shallow(0, queries=100, depth=1000)}
-    shapes["17 runs of 10,000 rows"] = shallow(0, queries=100, depth=100, systems=17)
-    for name, shape in shapes.items():
-        data = collection(shape)
-        times = race(
-            {
-                "ours": lambda data=data: {"nDCG@10": data.run.ir.ndcg(data.qrels, k=10)["nDCG@10"].mean()},
-                "plain": lambda data=data: {"nDCG@10": plain_ndcg(data.run, data.qrels, 10)["nDCG@10"].mean()},
-            }
-        )
-        yield line(f"ndcg, {name}", times["ours"], "plain Polars", times["plain"])
-
-
-def plain_ndcg(run: pl.DataFrame, qrels: pl.DataFrame, k: int) -> pl.DataFrame:
-    """nDCG by rank, join, group and ideal ranking, for judgments of at least one relevant document a query."""
-    keys = [key for key in ("run", "query_id") if key in run.columns]
-    order = pl.struct("score", "doc_id").rank("ordinal", descending=True).over(keys)
-    gained = (
-        run.with_columns(rank=order)
-        .filter(pl.col("rank") <= k)
-        .join(qrels, on=["query_id", "doc_id"])
-        .group_by(keys)
-        .agg(dcg=(pl.col("relevance") / (pl.col("rank") + 1).log(2)).sum())
-    )
-    best = pl.col("relevance").sort(descending=True).head(k)
-    ideal = qrels.group_by("query_id").agg(ideal=(best / (pl.int_range(1, best.len() + 1) + 1).log(2)).sum())
-    queries = run.select("run").unique().join(ideal, how="cross") if "run" in keys else ideal
-    found = queries.join(gained, on=keys, how="left").sort(keys)
-    return found.select(*keys, (pl.col("dcg").fill_null(0.0) / pl.col("ideal")).alias(f"nDCG@{k}"))
-
-
 def call(_: int) -> Iterator[Line]:
     """Three hundred queries of a hundred documents, and where the time goes."""
     data = collection(shallow(0, queries=300, depth=100))
@@ -174,27 +136,6 @@ def variants(name: str, data: Collection) -> Iterator[Line]:
         yield line(variant + name, seconds, "5 measures", five)
 
 
-def reading(rows: int) -> Iterator[Line]:
-    """A run in rank order to a table, and the same with tabs, which the short way of `files.clean` is not for."""
-    import pytrec_eval
-
-    def parse(path: Path) -> None:
-        with path.open(encoding="utf-8") as lines:
-            pytrec_eval.parse_run(lines)
-
-    def read(path: Path) -> None:
-        ir.read_run(path)
-
-    with tempfile.TemporaryDirectory() as folder:
-        clean, tabbed = Path(folder) / "run.txt", Path(folder) / "tabbed.txt"
-        write_text(Path(folder), collection(shallow(rows)))
-        texts = pl.scan_lines(clean, name="line").select(pl.col("line").str.replace_all(" ", "\t", literal=True))
-        texts.sink_csv(tabbed, include_header=False, quote_style="never")
-        for name, path in {"a clean file": clean, "a file with tabs": tabbed}.items():
-            times = race({"ours": partial(read, path), "theirs": partial(parse, path)})
-            yield line(f"reading {name}", times["ours"], "pytrec_eval", times["theirs"])
-
-
 def paired(_: int) -> Iterator[Line]:
     """Randomisation tests of twenty systems, against SciPy's, one pair after the other; t of each pair of 200."""
     rng = np.random.default_rng(0)
@@ -236,19 +177,6 @@ def paired(_: int) -> Iterator[Line]:
     frames = {name: pl.DataFrame({"query_id": ids[:50], "AP": values}) for name, values in many.items()}
     half, whole = (best(partial(ir.compare, dict(list(frames.items())[:number]))) for number in (142, 200))
     yield grows("19,900 pairs of 50 queries, t", whole, "of 10,011", half)
-
-
-def systems(_: int) -> Iterator[Line]:
-    """One call for several systems, whose judgments are deep."""
-    for number in (1, 4, 17):
-        yield from beside_peers(f"{number} systems", robust_systems(number))
-
-
-def depth(_: int) -> Iterator[Line]:
-    """A hundred queries of a thousand documents, in rank order, of which more and more are judged."""
-    for judged in (1, 10, 100, 1000):
-        shape = Shape(100, 1000, judged=judged, found=judged / 2, grades=2, shuffled=False)
-        yield from beside_peers(f"{judged} judgments a query", collection(shape))
 
 
 def prepared(_: int) -> Iterator[Line]:
@@ -389,24 +317,7 @@ GROWING = {
 }
 
 
-def beside_peers(name: str, data: Collection) -> Iterator[Line]:
-    """Five measures of a collection in memory, against the tools that are fastest there."""
-    tools: dict[str, Any] = {tool: TOOLS[tool] for tool in ("polars_ir", "plain Polars", "pytrec_eval")}
-    times = race({tool: partial(from_frames, tools[tool], data) for tool in tools})
-    for peer in ("plain Polars", "pytrec_eval"):
-        yield line(name, times["polars_ir"], peer, times[peer])
-
-
-def from_frames(tool: Any, data: Collection) -> Figures:
-    """The figures of a tool, whatever it has to make of frames first."""
-    figures: Figures = tool.evaluate(tool.frames(data), FIVE)
-    return figures
-
-
-PARTS = {
-    part.__name__: part
-    for part in (start, ndcg, call, catalogue, reading, paired, systems, depth, prepared, nightly, keys, growth)
-}
+PARTS = {part.__name__: part for part in (start, call, catalogue, paired, prepared, nightly, keys, growth)}
 
 
 def build() -> list[pl.Expr]:
@@ -423,7 +334,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="part", help=f"of {', '.join(PARTS)}; by default all")
-    parser.add_argument("--rows", type=int, default=7_000_000, help="rows of the run of `catalogue` and `reading`")
+    parser.add_argument("--rows", type=int, default=7_000_000, help="rows of the run of `catalogue`")
     given = parser.parse_args()
     if unknown := set(given.parts) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")

@@ -88,6 +88,11 @@ def deep(rows: int, **changes: Any) -> Shape:
     return shallow(rows, **({"judged": 1000, "found": 1000, "grades": 2} | changes))
 
 
+def lists(people: int) -> Shape:
+    """Twenty documents of each person, in rank order, of which five are judged and two of these retrieved."""
+    return Shape(people, 20, judged=5, found=2, shuffled=False)
+
+
 def collection(shape: Shape) -> Collection:
     """A collection of a shape."""
     tables = [part(shape, system, 0, shape.queries) for system in range(shape.systems)]
@@ -129,12 +134,6 @@ def robust_systems(systems: int) -> Collection:
         run = run.sort("query_id", "score", descending=[False, True])
         made.append(run.select(pl.lit(f"system {number:03}").alias("run"), "query_id", "doc_id", "score"))
     return Collection(pl.concat(made, rechunk=True), data.qrels)
-
-
-def write_parquet(folder: Path, data: Collection) -> None:
-    """A collection as `run.parquet` and `qrels.parquet`."""
-    data.run.write_parquet(folder / "run.parquet")
-    data.qrels.write_parquet(folder / "qrels.parquet")
 
 
 def write_text(folder: Path, data: Collection) -> None:

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import platform
+import resource
 import select
 import subprocess
 import sys
@@ -16,13 +17,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 #: The result of a contestant: the mean of every measure over the queries of all systems.
 Figures = Mapping[str, float]
 
-#: A contestant stops after this many runs, or once it has run for this long.
-RUNS, SECONDS = 7, 8.0
+#: A contestant stops after this many runs, or once it has taken so many seconds of the processor.
+RUNS, SECONDS = 7, 1.5
 
 #: The largest difference between the figures of two contestants.
 TOLERANCE = 1e-6
@@ -34,21 +35,55 @@ EVERY, RESERVE = 0.005, 1_500_000_000
 READY = "ready"
 
 
-def race(contestants: Mapping[str, Callable[[], Figures | None]]) -> dict[str, float]:
-    """The best time of each, in seconds, after one run each to warm up and to see that the figures agree.
+class Taken(NamedTuple):
+    """The processor's time, of the process and of those that it has run, and the clock's, in seconds."""
 
-    They take turns, so that a noise of some seconds slows all of them. None in place of figures is not compared.
+    cpu: float
+    seconds: float
+
+
+def turns(contestants: Mapping[str, Callable[[], object]]) -> dict[str, Taken]:
+    """The best of several runs of each by both clocks, after one to warm up and to see that the figures agree.
+
+    They take turns, so that a noise of some seconds slows all of them. What is not a mapping is not compared. A first
+    run that takes longer than all are given is the only one.
     """
-    known = {name: figures for name, run in contestants.items() if (figures := run()) is not None}
-    for name, figures in known.items():
-        if told := difference(figures, next(iter(known.values()))):
-            raise ValueError(f"{name}: {told}")
-    times: dict[str, list[float]] = {name: [] for name in contestants}
+    known: dict[str, Figures] = {}
+    times: dict[str, list[Taken]] = {}
+    for name, run in contestants.items():
+        first, found = taken(run)
+        times[name] = [first] * (first.cpu > SECONDS)
+        if isinstance(found, Mapping):
+            known[name] = found
+            if told := difference(found, next(iter(known.values()))):
+                raise ValueError(f"{name}: {told}")
     for _ in range(RUNS):
         for name, run in contestants.items():
-            if sum(times[name]) < SECONDS:
-                times[name].append(seconds(run))
-    return {name: min(taken) for name, taken in times.items()}
+            if sum(each.cpu for each in times[name]) < SECONDS:
+                times[name].append(taken(run)[0])
+    return {name: Taken(*map(min, zip(*each, strict=True))) for name, each in times.items()}
+
+
+def taken(run: Callable[[], object]) -> tuple[Taken, object]:
+    """The times of one run, without garbage collection, as `timeit` measures them, and what it returned."""
+    gc.collect()
+    gc.disable()
+    try:
+        cpu, start = _cpu(), time.perf_counter()
+        found = run()
+        return Taken(_cpu() - cpu, time.perf_counter() - start), found
+    finally:
+        gc.enable()
+
+
+def _cpu() -> float:
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime
+
+
+def race(contestants: Mapping[str, Callable[[], object]]) -> dict[str, float]:
+    """The best time of each by the clock."""
+    return {name: taken.seconds for name, taken in turns(contestants).items()}
 
 
 def difference(figures: Figures, expected: Figures) -> str | None:
@@ -59,30 +94,9 @@ def difference(figures: Figures, expected: Figures) -> str | None:
     return None
 
 
-def seconds(run: Callable[[], object]) -> float:
-    """The seconds of one run, without garbage collection, as `timeit` measures them."""
-    gc.collect()
-    gc.disable()
-    try:
-        start = time.perf_counter()
-        run()
-        return time.perf_counter() - start
-    finally:
-        gc.enable()
-
-
-def several(run: Callable[[], object], limit: float = math.inf) -> list[float]:
-    """The times of at least two runs, or of a single one that takes longer than a limit."""
-    times = [seconds(run)]
-    while times[0] <= limit and (len(times) < 2 or (len(times) < RUNS and sum(times) < SECONDS)):
-        times.append(seconds(run))
-    return times
-
-
 def best(run: Callable[[], object]) -> float:
     """The best time of a function, warm."""
-    run()
-    return min(several(run))
+    return race({"": run})[""]
 
 
 def say_ready() -> None:
@@ -91,15 +105,12 @@ def say_ready() -> None:
     sys.stdout.flush()
 
 
-def fresh(
-    script: Path, *arguments: str, timeout: float = math.inf, python: str | Path = sys.executable
-) -> dict[str, Any]:
+def fresh(script: Path, *arguments: str) -> dict[str, Any]:
     """The JSON that a script prints in a process of its own, and `peak`: the bytes that it took after `say_ready`.
 
-    TimeoutError after `timeout` seconds, MemoryError when the machine has little left, RuntimeError if the script ends
-    in an error; the first two end it.
+    MemoryError when the machine has little left, which ends it; RuntimeError if the script ends in an error.
     """
-    command, end, line, last = [str(python), str(script), *arguments], time.monotonic() + timeout, " ", ""
+    command, line, last = [sys.executable, str(script), *arguments], " ", ""
     held = peak = 0
     with tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8") as process:  # noqa: S603  # our own script
@@ -112,8 +123,6 @@ def fresh(
                         if line.startswith(READY):
                             held = peak = int(line.removeprefix(READY))
                     peak = max(peak, anonymous_memory(process.pid))
-                    if time.monotonic() > end:
-                        raise TimeoutError(f"longer than {timeout:.0f} s")
                     if free_memory() < RESERVE:
                         raise MemoryError(f"more than {peak / 1e9:.0f} GB")
             finally:

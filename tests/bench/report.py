@@ -1,223 +1,167 @@
-"""The tables and the chart of what `scale.py` has measured."""
+"""The tables, the sentence and the chart of what `ratios.py` has measured, here and on the page on speed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import fields
-from itertools import groupby
-from math import log10
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import polars as pl
-from case import STARTS, Case
-from measure import shown_memory, shown_ratio, shown_rows, shown_time
-from tools import TOOLS
-
-from polars_ir.plots.style import GREY, PALETTE, titled
 
 if TYPE_CHECKING:
-    from scale import Results
+    import altair as alt
 
-NOTE = """Every tool has its turns in processes of its own, after a small case to warm up; a time is the best of all
-runs, from the start named to the mean of each measure, in brackets divided by ours. pytrec_eval, ir_measures and ranx
-take nested dicts, and making these of frames or Parquet is timed. Memory is the peak of what a process takes beyond
-what it had when it began: Python, its imports, what the small case left and, in memory, the frames.
-All tools order equal scores by id but ranx and, for the reciprocal rank, ir_measures; all figures agree to 1e-6 but for
-these on tied scores. pytrec_eval's reciprocal rank has no cutoff. A bare join counts the judged documents of the
-queries and measures nothing. A cell in italics tells why a tool was left out: what it took at the size below, or more
-than it was given."""
+RECORDS = Path(__file__).with_name("ratios.jsonl")
 
-#: A panel of the chart, the room for the names at its right, and their height.
-WIDTH, HEIGHT, ROOM, LABEL = 270, 330, 95, 14
+CHART = Path(__file__).resolve().parents[2] / ".github" / "speed.png"
 
-#: The places where a line of the chart may be ruled, in seconds.
-DECADES = [10.0**power for power in range(-5, 5)]
+#: The columns that say what a record is of.
+KEY = ["case", "size", "unit", "tool", "threads"]
 
-COLOURS = dict(zip([name for name in TOOLS if name != "bare join"], [*PALETTE, "#8E6BD8"], strict=True)) | {
-    "bare join": GREY
-}
+#: The tools that use a single thread whatever there are; and ranx, which is given one.
+ONE_THREAD = ["pytrec_eval", "ir_measures", "toolkit-rag-quality", "RecTools", "ranx"]
+
+#: The load of a machine above which its clock tells how busy it was.
+MOST_LOAD = 4
+
+#: The cases of several sizes, which have a table of times each.
+SIZED = ["frames in memory", "whole processes"]
 
 
-def tables(results: Results) -> str:
-    """Times and memory from each start, and of what differs, in Markdown."""
-    plain = [case for case in cases(results) if not unlike(case)]
-    others = [case for case in cases(results) if unlike(case) and not case.depth]
-    parts = []
-    for start, name in STARTS.items():
-        of_start = [case for case in plain if case.start == start]
-        parts += _both(results, of_start, f"Five measures, {name}", "rows", lambda case: shown_rows(case.rows))
-    for size, group in groupby(others, key=lambda case: 0 if case.judgments == "robust" else case.rows):
-        shown = [*([Case(size)] if size else []), *group]
-        what = f"{shown_rows(size)} rows" if size else "TREC 2003 Robust"
-        parts += _both(results, shown, f"{what}, {STARTS['memory']}", "case", described)
-    for size, group in groupby((case for case in cases(results) if case.depth), key=lambda case: case.rows):
-        title = f"{shown_rows(size)} rows, five measures, {STARTS['memory']}"
-        parts += _both(results, list(group), title, "judgments a query", lambda case: case.judgments)
-    return "\n\n".join([*parts, NOTE, circumstances(results)]) + "\n"
+def read(path: Path = RECORDS) -> pl.DataFrame:
+    """The records, without the clock where the machine was busy; those of tools with one thread stand for two."""
+    records = pl.read_ndjson(path, infer_schema_length=None)
+    records = records.with_columns(seconds=pl.when(pl.col("load") <= MOST_LOAD).then("seconds"))
+    alone = records.filter(pl.col("tool").str.split(",").list.first().is_in(ONE_THREAD), threads=1)
+    return pl.concat([records, alone.with_columns(threads=pl.lit(2, pl.Int64))])
 
 
-def chart(results: Results) -> alt.ConcatChart:
-    """Time against rows, a line for each tool and a panel for each start; and against judgments of a query."""
-    plain = [case for case in cases(results) if not unlike(case)]
-    judged = [case for case in cases(results) if case.depth]
-    of_starts = {STARTS[start]: [case for case in plain if case.start == start] for start in STARTS}
-    shown = {title: (_points(results, of_start), "rows") for title, of_start in of_starts.items() if of_start}
-    if judged:
-        title = f"{shown_rows(judged[0].rows)} rows, {STARTS['memory']}"
-        shown[title] = (_points(results, judged), "judgments a query")
-    seconds = pl.concat(points["seconds"] for points, _ in shown.values())
-    limits = float(seconds.min()) / 1.5, float(seconds.max()) * 1.5  # type: ignore[arg-type]  # there are some
-    panels = [_panel(points, title, along, limits) for title, (points, along) in shown.items()]
-    told = "; ".join(", ".join(said(results, key)) for key in ("machine", "date"))
-    head = titled("Time to evaluate a run with five measures", told)
-    room: dict[str, Any] = {"left": 5, "top": 5, "bottom": 5, "right": ROOM}
-    joined = alt.concat(*panels, columns=2, title=head, spacing={"row": 25, "column": ROOM}, padding=room)
-    axes: dict[str, Any] = {"domain": False, "tickColor": "#DDD", "gridColor": "#EEE", "labelFontSize": 11}
-    whole: alt.ConcatChart = joined.configure_view(stroke=None).configure_axis(**axes)
-    return whole
+def keep(path: Path, records: list[dict[str, Any]]) -> None:
+    """Write records down, in the place of those of the same."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    known = {tuple(line[key] for key in KEY): line for line in [*map(json.loads, lines), *records]}
+    path.write_text("".join(json.dumps(line) + "\n" for line in known.values()), encoding="utf-8")
 
 
-def _points(results: Results, shown: list[Case]) -> pl.DataFrame:
-    """The best time of each tool at each case, and how large that is: its judgments of a query, or its rows."""
-    return pl.DataFrame(
-        [
-            {"tool": tool, "size": case.depth or case.rows, "seconds": seconds}
-            for case in shown
-            for tool in TOOLS
-            if (seconds := results.seconds(case, tool))
-        ]
-    )
-
-
-def cases(results: Results) -> list[Case]:
-    """All cases, in the order in which they were measured, by size."""
-    known = dict.fromkeys(case for case, _ in results.turns)
-    return sorted(known, key=lambda case: (case.judgments == "robust", bool(unlike(case)), case.rows, case.depth))
-
-
-def unlike(case: Case) -> list[str]:
-    """The properties of a case that most do not have."""
-    return [
-        known.name
-        for known in fields(Case)
-        if known.name not in ("rows", "start") and getattr(case, known.name) != known.default
-    ]
-
-
-def described(case: Case) -> str:
-    """The particulars of a case."""
-    words: dict[str, Callable[[Any], str]] = {
-        "judgments": lambda kind: f"{kind} judgments" if kind != "robust" else "",
-        "ties": lambda kind: f"{kind} ties",
-        "order": lambda kind: f"{kind} rows",
-        "measures": lambda number: f"{number} measure{'s' * (number > 1)}",
-        "systems": lambda number: f"{number} systems",
+def ratios(records: pl.DataFrame) -> pl.DataFrame:
+    """Ours divided by theirs, by the processor and by the clock, and the memory of both where it was recorded."""
+    case = ["case", "size", "unit", "threads"]
+    ours = records.filter(tool="polars_ir").select(*case, "cpu", "seconds", "peak")
+    theirs = records.filter(pl.col("tool") != "polars_ir", ~pl.col("case").is_in(SIZED))
+    beside = theirs.join(ours, on=case, suffix="_ours", maintain_order="left")
+    columns = {
+        f"{name}, {threads}": (pl.col(f"{clock}_ours") / pl.col(clock)).filter(pl.col("threads") == threads).first()
+        for name, clock in (("CPU", "cpu"), ("wall", "seconds"))
+        for threads in (1, 2)
     }
-    told = [words[name](getattr(case, name)) for name in unlike(case)]
-    return ", ".join(filter(None, told)) or ("one system" if case.judgments == "robust" else "five measures")
+    memory = {name: (pl.col(peak).max() / 1e6).round() for name, peak in (("MB", "peak_ours"), ("their MB", "peak"))}
+    of = pl.format("{} {}", shown("size"), "unit")
+    groups = beside.group_by("case", pl.col("tool").alias("against"), of.alias("of"), maintain_order=True)
+    table = groups.agg(**columns, **memory).select("case", "of", "against", *columns, *memory)
+    return table.select(column for column in table if column.null_count() < table.height)
 
 
-def circumstances(results: Results) -> str:
-    """The date, the machine and the versions."""
-    return "; ".join(", ".join(said(results, key)) for key in ("machine", "date", "versions")) + "."
+def shown(name: str) -> pl.Expr:
+    """A number in thousands or millions, in short."""
+    number, units = pl.col(name), ((1_000_000, "M"), (1_000, "k"))
+    text = number.cast(pl.String)
+    for size, unit in reversed(units):
+        text = pl.when(number % size == 0).then((number // size).cast(pl.String) + unit).otherwise(text)
+    return text
 
 
-def said(results: Results, key: str) -> list[str]:
-    """The days, machines or versions of the turns."""
-    return sorted({turn[key] for turns in results.turns.values() for turn in turns.values()})
+def times(records: pl.DataFrame, case: str, threads: int = 2) -> pl.DataFrame:
+    """Milliseconds of the processor, a row for each size and a column for each tool."""
+    found = records.filter(case=case, threads=threads).sort("size", maintain_order=True)
+    return found.with_columns(rows=shown("size"), ms=pl.col("cpu") * 1000).pivot("tool", index="rows", values="ms")
 
 
-def _both(results: Results, shown: list[Case], title: str, head: str, name: Callable[[Case], str]) -> list[str]:
-    """A table of times and one of memory, under titles."""
-    if not shown:
-        return []
-    return [
-        f"{title}: time",
-        _table(results, shown, head, name, _time),
-        f"{title}: memory",
-        _table(results, shown, head, name, _memory),
-    ]
+def overtaken(records: pl.DataFrame, case: str, theirs: str, ours: str, threads: int) -> int | None:
+    """The least size from which on ours takes less of the processor at every size that was measured, if any."""
+    found = records.filter(case=case, threads=threads).pivot("tool", index="size", values="cpu").sort("size")
+    slower = found.filter(pl.col(ours) >= pl.col(theirs))["size"].max()
+    return found.filter(pl.col("size") > (slower or 0))["size"].min()
 
 
-def _table(
-    results: Results,
-    shown: list[Case],
-    head: str,
-    name: Callable[[Case], str],
-    cell: Callable[[Results, Case, str], str],
-) -> str:
-    """A row for each case, a column for each tool that any of them has."""
-    known = [tool for tool in TOOLS if any((case, tool) in results.turns for case in shown)]
-    lines = [[name(case), *(cell(results, case, tool) for tool in known)] for case in shown]
-    ruled = [[head, *known], ["---:"] * (len(known) + 1), *lines]
-    return "\n".join("| " + " | ".join(line) + " |" for line in ruled)
-
-
-def _time(results: Results, case: Case, tool: str) -> str:
-    own, taken = results.seconds(case, "polars_ir"), results.seconds(case, tool)
-    if taken is None:
-        return _absent(results, case, tool)
-    return shown_time(taken) if tool == "polars_ir" or not own else f"{shown_time(taken)} ({shown_ratio(taken / own)})"
-
-
-def _memory(results: Results, case: Case, tool: str) -> str:
-    peak = results.peak(case, tool)
-    return _absent(results, case, tool) if peak is None else shown_memory(peak)
-
-
-def _absent(results: Results, case: Case, tool: str) -> str:
-    told = results.why_not(case, tool)
-    return f"*{told}*" if told else ""
-
-
-def _panel(points: pl.DataFrame, title: str, along: str, limits: tuple[float, float]) -> alt.LayerChart:
-    """The lines of a start, each with its name beside its end, ours above the others'."""
-    sizes = points["size"].unique().sort().to_list()
-    scale = alt.Scale(type="log", domain=limits, nice=False)
-    unit = "datum.value < 1 ? format(datum.value * 1000, '~r') + ' ms' : datum.value + ' s'"
-    axis = alt.Axis(values=sizes, format="~s", grid=False, labelFlush=False)
-    x = alt.X("size:Q", title=along, scale=alt.Scale(type="log", domain=[sizes[0], sizes[-1]], nice=False), axis=axis)
-    y = alt.Y("seconds:Q", title=None, scale=scale, axis=alt.Axis(values=DECADES, labelExpr=unit))
-    label = alt.Y("label:Q", title=None, scale=scale)
-    ends, lines, names = _ends(points, limits), [], []
-    for tool in (tool for tool in reversed(TOOLS) if tool in points["tool"]):
-        own, name = tool == "polars_ir", alt.Chart(ends.filter(tool=tool)).encode(x=x, y=label, text="tool:N")
-        mark: dict[str, Any] = {"color": COLOURS[tool], "strokeWidth": 3 if own else 1.5}
-        mark["point"] = {"size": 40 if own else 25, "color": COLOURS[tool]}
-        if tool == "bare join":
-            mark["strokeDash"] = [5, 3]
-        lines.append(alt.Chart(points.filter(tool=tool)).mark_line(**mark).encode(x=x, y=y))
-        # A line that ends early has its name before its end, where the lines of others do not go on.
-        early = points.filter(tool=tool)["size"].max() != sizes[-1]
-        beside: dict[str, Any] = {"align": "right", "dx": -8, "dy": -8} if early else {"align": "left", "dx": 9}
-        text = {**beside, "fontSize": 12, "fontWeight": "bold" if own else "normal"}
-        # The white text below keeps a name readable where it crosses a line.
-        names += [name.mark_text(**text, stroke="white", strokeWidth=4), name.mark_text(**text, color=COLOURS[tool])]
-    panel = alt.LayerChart(layer=[*lines, *names])
-    return panel.properties(width=WIDTH, height=HEIGHT, title=alt.Title(title, anchor="start"))
-
-
-def _ends(points: pl.DataFrame, limits: tuple[float, float]) -> pl.DataFrame:
-    """The last point of each line, and where its name stands without covering another's."""
-    gap = log10(limits[1] / limits[0]) * LABEL / HEIGHT
-    ends = points.sort("size").group_by("tool", maintain_order=True).last()
-    parts = [part.sort("seconds") for part in ends.partition_by("size")]
-    return pl.concat(
-        part.with_columns(label=pl.Series([10**place for place in spread(part["seconds"].log10().to_list(), gap)]))
-        for part in parts
+def crossings(records: pl.DataFrame) -> pl.DataFrame:
+    """From which size on we take less of the processor than pytrec_eval, by start and threads."""
+    reused = ("frames in memory", "pytrec_eval, dicts reused", "polars_ir, judgments reused")
+    starts = {
+        "frames in memory": ("frames in memory", "pytrec_eval", "polars_ir"),
+        "frames or dicts in memory, judgments reused": reused,
+        "whole processes, from TREC text": ("whole processes", "pytrec_eval", "polars_ir"),
+    }
+    return pl.DataFrame(
+        {"start": start} | {f"CPU, {threads}": overtaken(records, *which, threads) for threads in (1, 2)}
+        for start, which in starts.items()
     )
 
 
-def spread(places: Sequence[float], gap: float) -> list[float]:
-    """Rising places moved apart until none is nearer to the next than a gap, crowds about their own middle."""
-    crowds: list[list[float]] = []
-    for place in places:
-        crowds.append([place])
-        while len(crowds) > 1 and _bottom(crowds[-1], gap) - _bottom(crowds[-2], gap) < gap * len(crowds[-2]):
-            crowds[-2:] = [crowds[-2] + crowds[-1]]
-    return [_bottom(crowd, gap) + gap * i for crowd in crowds for i in range(len(crowd))]
+def sentence(records: pl.DataFrame) -> str:
+    """The figures that the README quotes, with two threads."""
+    (cpu,) = records.filter(case="few judgments", size=7_000_000, tool="polars_ir", threads=2)["cpu"]
+    frames, reused, whole = (f"{size:,}" if size else "no size" for size in crossings(records)["CPU, 2"])
+    return (
+        f"Seven million rows and five measures take {cpu:.2g} CPU seconds; less than pytrec_eval from {frames} rows "
+        f"on, {reused} with dicts reused, {whole} as whole processes."
+    )
 
 
-def _bottom(crowd: list[float], gap: float) -> float:
-    return sum(crowd) / len(crowd) - gap * (len(crowd) - 1) / 2
+def circumstances(records: pl.DataFrame) -> str:
+    """The machine, the days, the load and the versions."""
+    load = f"load {records['load'].min():.0f} to {records['load'].max():.0f}"
+    told = (", ".join(records[name].unique().sort()) for name in ("machine", "date", "version"))
+    return "; ".join([*told, load])
+
+
+def text(records: pl.DataFrame) -> str:
+    """All tables that there are records for."""
+    sized = [case for case in SIZED if case in records["case"]]
+    tables = [ratios(records), *(times(records, case) for case in sized)]
+    shown_as: dict[str, Any] = {"tbl_formatting": "MARKDOWN", "tbl_hide_column_data_types": True, "tbl_rows": -1}
+    with pl.Config(**shown_as, tbl_hide_dataframe_shape=True, tbl_cols=-1, tbl_width_chars=200, float_precision=3,
+                   fmt_str_lengths=60):  # fmt: skip
+        return "\n\n".join([*map(str, tables), circumstances(records)]) + "\n"
+
+
+def chart(records: pl.DataFrame) -> alt.FacetChart:
+    """Processor time against rows, with two threads: a line for each tool and a panel for each start."""
+    import altair as alt
+
+    from polars_ir.plots.style import GREY, PALETTE
+
+    found = records.filter(pl.col("case").is_in(SIZED), threads=2)
+    families = ["polars_ir", "pytrec_eval", "ir_measures", "plain Polars", "DuckDB", "bare join"]
+    points = found.select(
+        "size",
+        "cpu",
+        "case",
+        tool=pl.col("tool").str.split(",").list.first(),
+        reused=pl.when(pl.col("tool").str.contains("reused")).then(pl.lit("reused")).otherwise(pl.lit("all")),
+    )
+    lines = (
+        alt.Chart(points)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X(
+                "size:Q",
+                title="rows",
+                scale=alt.Scale(type="log"),
+                axis=alt.Axis(format="~s", values=sorted(set(points["size"]))),
+            ),
+            y=alt.Y("cpu:Q", title="seconds of the processor", scale=alt.Scale(type="log")),
+            color=alt.Color("tool:N", title=None, scale=alt.Scale(domain=families, range=[*PALETTE, GREY])),
+            strokeDash=alt.StrokeDash(
+                "reused:N",
+                title=None,
+                legend=alt.Legend(symbolType="stroke", symbolStrokeWidth=2, symbolStrokeColor="black"),
+                scale=alt.Scale(domain=["all", "reused"], range=[[1, 0], [5, 3]]),
+            ),
+        )
+    )
+    title = alt.Title(
+        "Processor time to evaluate a run with five measures", subtitle=circumstances(found).partition(";")[0]
+    )
+    column = alt.Column("case:N", title=None, sort=SIZED)
+    faceted: alt.FacetChart = lines.properties(width=300, height=320).facet(column=column).properties(title=title)
+    return faceted

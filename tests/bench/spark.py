@@ -3,7 +3,7 @@
     python tests/bench/spark.py --rows 1000000 10000000
     python tests/bench/spark.py --rows 7000000 --only evaluate --deep
 
-Rows of `evaluate` and `validate` are those of a run, of lists of twenty (`lists.py`) or, with `--deep`, of a thousand
+Rows of `evaluate` and `validate` are those of a run, of lists of twenty or, with `--deep`, of a thousand
 documents; rows of the others are two for each person (`people.py`). Both ways start from the same Parquet, end with the
 result in memory, and must agree. The seconds of Spark are those of the CPU that its JVM and its Python workers take,
 once these have run the function on the fewest rows. Where there are two sizes, a straight line through the largest ones
@@ -21,15 +21,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import lists
 import people
 import polars as pl
 import polars.selectors as cs
-from generate import parquet_parts, shallow
+from generate import lists, parquet_parts, shallow
 from polars.testing import assert_frame_equal
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from tools import MEASURES
+from tools import FIVE
 
 import polars_ir as ir
 from polars_ir import spark as irs
@@ -75,8 +74,8 @@ JOBS = {
         lambda rows: rows.group_by("query_id").agg(cs.by_name(people.MEASURES).mean()).select(cs.float().max()),
     ),
     "evaluate": Job(
-        lambda run, qrels: irs.evaluate(run, qrels, MEASURES[5]),
-        lambda run, qrels: ir.evaluate(run, qrels, MEASURES[5]),
+        lambda run, qrels: irs.evaluate(run, qrels, FIVE),
+        lambda run, qrels: ir.evaluate(run, qrels, FIVE),
         of_people=False,
     ),
     "validate": Job(
@@ -102,7 +101,7 @@ def files_of(job: Job, folder: Path, rows: int, *, deep: bool) -> list[str]:
     if job.of_people:
         return [str(people.parquet(folder, rows // 2, shuffled=True))]
     parts = folder / f"{'deep' if deep else 'lists'}-{rows}"
-    parquet_parts(parts, shallow(rows) if deep else lists.shape(rows // lists.DEPTH, 1))
+    parquet_parts(parts, shallow(rows) if deep else lists(rows // 20))
     return [f"{parts}/{name}-*.parquet" for name in ("run", "qrels")]
 
 
