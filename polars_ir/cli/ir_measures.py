@@ -13,10 +13,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from functools import reduce
-from itertools import groupby
-from operator import attrgetter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -39,9 +36,6 @@ from polars_ir.runs.evaluate import evaluate
 #: Measures printed as sums.
 COUNTS = {"NumRet", "NumRel", "NumRelRet", "NumQ"}
 
-#: Default decimals.
-PLACES = 4
-
 DESCRIPTION = "Evaluate a run, as ir_measures does; tied documents are in the order of trec_eval for every measure."
 
 JUDGED_ONLY = re.compile(r"(?<=[(,])judged_only=(True|False),?|,judged_only=(True|False)(?=\))")
@@ -57,13 +51,12 @@ SPELT: Mapping[str, tuple[str, Mapping[str, object]]] = {
 
 
 class Asked(NamedTuple):
-    """A measure, its name in ir_measures' output, and the judged-only option."""
+    """A measure by its name in ir_measures' output, and whether it reads subtopics, and only judged documents."""
 
-    expression: pl.Expr
     name: str
+    expression: pl.Expr
     is_count: bool
-    of_subtopics: bool
-    judged_only: bool
+    ground: tuple[bool, bool]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -72,7 +65,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("qrels", help="judgments")
     parser.add_argument("run", help="a run; - is standard input")
     parser.add_argument("measures", nargs="+", help="measures, such as nDCG@10; several in quotes, with blanks between")
-    parser.add_argument("-p", "--places", type=int, default=PLACES, help="decimals; -1 for all (%(default)s)")
+    parser.add_argument("-p", "--places", type=int, default=4, help="decimals; -1 for all (%(default)s)")
     parser.add_argument("-q", "--by_query", action="store_true", help="figures of each query before the means")
     parser.add_argument("-n", "--no_summary", action="store_true", help="no means (with -q)")
     parser.add_argument("-o", "--output_format", choices=["tsv", "jsonl"], default="tsv", help="(%(default)s)")
@@ -86,14 +79,14 @@ def main(arguments: Sequence[str]) -> int:
     asked = {one.name: one for measure in options.measures for name in measure.split() for one in _asked(name)}
     if not asked:
         raise MeasureError.none_given()
-    query, *columns = _per_query(list(asked.values()), options)
+    queries, *figures = _per_query(list(asked.values()), options)
     if options.by_query:
-        for id, *values in zip(query, *columns, strict=True):
-            _print(id, zip(asked, values, strict=True), options)
+        for query, *values in zip(queries, *figures, strict=True):
+            _print(query, zip(asked, values, strict=True), options)
     if not options.no_summary:
-        n = {one.name: 1 if one.is_count else len(query) for one in asked.values()}
-        _print("all", ((column.name, sum(column) / n[column.name]) for column in columns), options)
-    if options.output_format == "jsonl" and options.places != PLACES:
+        means = (sum(of_all) / (1 if asked[of_all.name].is_count else len(queries)) for of_all in figures)
+        _print("all", zip(asked, means, strict=True), options)
+    if options.output_format == "jsonl" and options.places != parser.get_default("places"):
         print("--places is ignored when using --output jsonl", file=sys.stderr)
     return 0
 
@@ -106,13 +99,12 @@ def _asked(text: str) -> Iterator[Asked]:
         for expression in members(asked):
             call = call_of(expression)
             if call is None:
-                raise MeasureError(
-                    f"ir_measures has no measure {text!r}, whose value is a text; trec_eval -q prints it."
-                )
+                says = f"ir_measures has no measure {text!r}, whose value is a text; trec_eval -q prints it."
+                raise MeasureError(says)
             info = info_of(call)
             label = _label(name if is_one else expression.meta.output_name(), info)
-            ours = as_in_ir_measures(call).alias(label)
-            yield Asked(ours, label, info.name in COUNTS, info.kind == "subtopics", "judged_only=True" in text)
+            ground = (info.kind == "subtopics", "judged_only=True" in text)
+            yield Asked(label, as_in_ir_measures(call).alias(label), info.name in COUNTS, ground)
 
 
 def _label(text: str, info: MeasureInfo) -> str:
@@ -144,24 +136,24 @@ def _per_query(measures: Sequence[Asked], options: argparse.Namespace) -> pl.Dat
     if find("run", "run", run.columns):
         raise OptionError(f"{options.run} holds several systems, and ir_measures evaluates one; use evaluate.")
     run = run.cast({name: pl.Float32 for name in [find("run", "score", run.columns)] if name})
-    ground, frames = attrgetter("of_subtopics", "judged_only"), []
+    grounds: dict[tuple[bool, bool], list[pl.Expr]] = {}
+    for measure in measures:
+        grounds.setdefault(measure.ground, []).append(measure.expression.cast(pl.Float64))
+    frames = []
     with as_file(options.qrels) as qrels:
         with downloaded(resolve(qrels), None, MAX_RATIO) as files:
             is_trec = one_format(files, "qrels", None).name == "trec"
-        for (of_subtopics, judged_only), group in groupby(sorted(measures, key=ground), key=ground):
+        for (of_subtopics, judged_only), expressions in grounds.items():
             ours, judged = alike(run, qrels_of(qrels, "subtopics" if of_subtopics and is_trec else None))
-            expressions = [measure.expression.cast(pl.Float64) for measure in group]
             frames.append(evaluate(ours, judged, expressions, judged_only=judged_only))
-    query = frames[0].columns[0]
-    figures = reduce(lambda left, right: left.join(right, on=query, how="full", coalesce=True), frames)
+    query, place = frames[0].columns[0], "polars_ir: place"
     ids = ours[find("run", "query_id", ours.columns) or query].unique(maintain_order=True)
-    names = [measure.name for measure in measures]
-    answered = ids.alias(query).to_frame().join(figures, on=query, maintain_order="left")
-    others = figures.join(answered, on=query, how="anti").sort(query).with_columns(pl.lit(0.0).alias(n) for n in names)
-    return pl.concat([answered, others], how="diagonal").select(query, pl.col(names).fill_null(0.0))
+    figures = pl.concat(frames, how="align").join(ids.to_frame(query).with_row_index(place), on=query, how="left")
+    values = pl.when(pl.col(place).is_not_null()).then(pl.col(measure.name for measure in measures)).fill_null(0.0)
+    return figures.sort(place, query, nulls_last=True).select(query, values)
 
 
-def _print(query: object, figures: Iterator[tuple[str, float]], options: argparse.Namespace) -> None:
+def _print(query: object, figures: Iterable[tuple[str, float]], options: argparse.Namespace) -> None:
     """Print the values of one query, or of all."""
     of_query = {"query_id": str(query)} if options.by_query else {}
     for measure, value in figures:

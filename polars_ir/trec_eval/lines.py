@@ -88,19 +88,12 @@ def summary_of(per_query: pl.DataFrame, figures: Sequence[Figure]) -> dict[str, 
 
     Figures of geometric means are logarithms in `per_query`.
     """
-    numbers = [figure for figure in figures if figure.measure not in OF_TOPICS]
-    sums = [
-        total(pl.col(f.column).cast(pl.Float64).drop_nulls()).alias(f.column) for f in numbers if f.measure in COUNTS
-    ]
-    means = [average(pl.col(f.column).cast(pl.Float64)).alias(f.column) for f in numbers if f.measure not in COUNTS]
-    if not numbers:
-        return {}
-    values: dict[str, float | None] = per_query.select(*sums, *means).row(0, named=True)
-    for figure in numbers:
-        mean = values[figure.column]
-        if figure.measure in OF_SUMMARY and mean is not None:
-            values[figure.column] = math.exp(mean)
-    return values
+    numbers = {figure.column: figure.measure for figure in figures if figure.measure not in OF_TOPICS}
+    sums = {name: total if measure in COUNTS else average for name, measure in numbers.items()}
+    summary = per_query.select(summed(pl.col(name).cast(pl.Float64)) for name, summed in sums.items())
+    values = dict(zip(numbers, summary.row(0), strict=True)) if numbers else {}
+    logarithms = (name for name, value in values.items() if numbers[name] in OF_SUMMARY and value is not None)
+    return values | {name: math.exp(values[name]) for name in logarithms}
 
 
 def _number(value: float, digits: int) -> str:

@@ -45,12 +45,7 @@ OTHERS = {
 
 def help_of(measures: Iterable[str], form: str) -> str:
     """The help text."""
-    lines = [
-        USAGE.rstrip(),
-        "",
-        f"QRELS with -R {form}: {LINES.get(form, '')}",
-        "RUN: topic Q0 document rank score tag",
-    ]
+    lines = [USAGE, "", f"QRELS with -R {form}: {LINES.get(form, '')}", "RUN: topic Q0 document rank score tag"]
     # With parameters it is `P.5`.
     named = {name for measure in measures for name in (measure, measure.partition(".")[0])}
     asked = [name for name in MEASURES if name in named]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -168,11 +169,9 @@ def _eleven_point_average(asked: Asked) -> pl.Expr:
     """The mean precision at the recalls of the parameters, or else at the usual eleven."""
     if asked.given is None:
         return _measure(asked)
-    precisions = [
-        _measure(asked._replace(name="iprec_at_recall", cutoff=recall))
-        for recall in _cutoffs("11pt_avg", asked.given, float)
-    ]
-    return pl.sum_horizontal(precisions) / len(precisions)
+    recalls = _cutoffs("11pt_avg", asked.given, float)
+    precisions = (_measure(asked._replace(name="iprec_at_recall", cutoff=recall)) for recall in recalls)
+    return pl.sum_horizontal(precisions) / len(recalls)
 
 
 def _relevance_string(asked: Asked) -> pl.Expr:
@@ -204,12 +203,10 @@ def _trec_or_other(name: str) -> FormatName | None:
 
 def _check_format(options: Options) -> None:
     """Raise a `TrecEvalError` for the first measure that needs judgments of another format."""
-    for name in (name for name in MEASURES if name in options.measures):
+    for name in filter(options.measures.__contains__, MEASURES):
         if options.format not in (formats := formats_of(name)):
-            raise TrecEvalError(
-                f"can't calculate measure {name!r} of -R {options.format}; it needs -R {' or '.join(formats)}.",
-                NOT_COMPUTED,
-            )
+            says = f"can't calculate measure {name!r} of -R {options.format}; it needs -R {' or '.join(formats)}."
+            raise TrecEvalError(says, NOT_COMPUTED)
 
 
 def _of_topics_that_count(
@@ -239,23 +236,19 @@ def _evaluated(run: pl.DataFrame, qrels: pl.DataFrame, measures: list[pl.Expr], 
     """The figures of all judged topics, by the names that are printed."""
     # Preferences are of judged documents anyway.
     judged_only = options.judged_only and options.format not in PREFERENCES
-    of_each_judge = judged_only and options.format == "qrels_jg"
+    judges = "judge" if options.format == "qrels_jg" else None
     if judged_only:
         qrels = _judged(qrels)
-    if of_each_judge:
-        run, qrels = _by_judge(run, qrels)
+        if judges:
+            run, qrels = _by_judge(run, qrels)
     with warnings.catch_warnings(action="ignore", category=IRWarning):  # the end of the program says it
         per_query: pl.DataFrame = evaluate(
-            run,
-            qrels,
-            measures,
-            judged_only=judged_only,
-            judges="judge" if options.format == "qrels_jg" and not of_each_judge else None,
+            run, qrels, measures, judged_only=judged_only, judges=None if judged_only else judges
         )
-    if of_each_judge:
-        topic = pl.col("query_id").str.split(" ").list.first()
-        per_query = per_query.group_by(topic, maintain_order=True).mean().sort("query_id")
-    return per_query
+    if not (judges and judged_only):
+        return per_query
+    topic = pl.col("query_id").str.split(" ").list.first()
+    return per_query.group_by(topic, maintain_order=True).mean().sort("query_id")
 
 
 def _judged(qrels: pl.DataFrame) -> pl.DataFrame:
@@ -273,10 +266,9 @@ def _by_judge(run: pl.DataFrame, qrels: pl.DataFrame) -> tuple[pl.DataFrame, pl.
     return run.join(judges, on="query_id").with_columns(topic), qrels.select(topic, "doc_id", "relevance")
 
 
-def _lacking(run: pl.DataFrame, qrels: pl.DataFrame) -> str | None:
+def _lacking(run: pl.DataFrame, qrels: pl.DataFrame) -> Any:
     """The first judged topic missing from the run."""
-    topics = qrels.select("query_id").unique().join(run, on="query_id", how="anti")["query_id"]
-    return topics.sort().head(1).to_list()[0] if len(topics) else None
+    return qrels.join(run, on="query_id", how="anti")["query_id"].min()
 
 
 def _most(run: pl.DataFrame, most: int | None) -> pl.DataFrame:
@@ -289,9 +281,8 @@ def _most(run: pl.DataFrame, most: int | None) -> pl.DataFrame:
 
 def _filled(per_query: pl.DataFrame, n_topics: int, figures: Sequence[Figure]) -> pl.DataFrame:
     """The figures, with those of an empty ranking for missing topics."""
-    lowest = {
-        f.column: math.log(FLOOR) if f.measure in OF_SUMMARY else 0 for f in figures if f.measure not in OF_TOPICS
-    }
+    numbers = [figure for figure in figures if figure.measure not in OF_TOPICS]
+    lowest = {each.column: math.log(FLOOR) if each.measure in OF_SUMMARY else 0 for each in numbers}
     others = pl.DataFrame([lowest] * (n_topics - per_query.height), schema={c: per_query.schema[c] for c in lowest})
     return pl.concat([per_query, others], how="diagonal")
 

@@ -45,7 +45,7 @@ def cleared(per_query: pl.DataFrame, run: pl.DataFrame, figures: Iterable[Figure
     """The figures, corrected for topics missing from the run."""
     lacks = ~pl.col("query_id").is_in(run["query_id"].unique().implode())
     values = {
-        figure.column: 0.0 if figure.printed.startswith("unj") else CLEARED[figure.printed]
+        figure.column: CLEARED.get(figure.printed, 0.0)
         for figure in figures
         if figure.printed in CLEARED or figure.printed.startswith("unj")
     }

@@ -165,11 +165,9 @@ def _figures(measures: Sequence[str]) -> list[Figure]:
         if measure == "num_q":
             continue
         if not printed or re.search(rf"[\s\x00\ufeff]|{TEXTS}", printed):
-            raise ColumnError(
-                f"has a measure {printed!r}, which is no name for a line of trec_eval.",
-                about="per_query",
-                fix=Fix("Rename it", Code.renaming("per_query", {column: "mine"})),
-            )
+            says = f"has a measure {printed!r}, which is no name for a line of trec_eval."
+            fix = Fix("Rename it", Code.renaming("per_query", {column: "mine"}))
+            raise ColumnError(says, about="per_query", fix=fix)
         if printed in found:
             both = f"{found[printed].column!r} and {column!r}"
             raise ColumnError(f"has the measure {printed} twice, in {both}. Drop one of them.", about="per_query")
@@ -217,13 +215,8 @@ def _per_topic(path: File, rows: pl.DataFrame) -> pl.DataFrame:
     figures = rows.filter(pl.col("topic") != "all", ~pl.col("measure").str.contains(TEXTS))
     if figures.is_empty():
         raise FileError.of_file(path, "the file has no figures of topics; trec_eval prints them with -q.")
-    figures = figures.with_columns(number=pl.col("value").cast(pl.Float64, strict=False))
-    _check(
-        path,
-        figures,
-        pl.col("number").is_null() | pl.col("number").is_nan(),
-        "the value of a measure must be a number.",
-    )
+    figures = figures.with_columns(number=pl.col("value").cast(pl.Float64, strict=False).fill_nan(None))
+    _check(path, figures, pl.col("number").is_null(), "the value of a measure must be a number.")
     _check(path, figures, pl.col("measure").is_in(_TAKEN), "this is no name for a measure; rename it.")
     again = ~pl.struct("measure", "topic").is_first_distinct()
     _check(path, figures, again, "this figure occurs twice; is the file the output of several runs?")
