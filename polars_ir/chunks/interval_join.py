@@ -20,11 +20,11 @@ WIDTH = 3
 def overlapping(one: pl.LazyFrame, other: pl.LazyFrame, length: float, longest: int) -> pl.LazyFrame:
     """The pairs of spans of two tables that overlap in a source: `start` and `end` are those of what both share.
 
-    Both have `source`, `start` and `end`, of a mean `length`; `longest` is the largest of the first. Spans of the first
-    are in `start_left`, `end_left`, of the other in `start_right`, `end_right`. The other is held in memory, and the
-    first is not.
+    Both have `source`, `start` and `end`, of a mean `length` or less; `longest` is the largest of the first. Spans of
+    the first are in `start_left`, `end_left`, of the other in `start_right`, `end_right`. The other is held in memory,
+    and the first is not.
     """
-    width = max(1, min(longest, round(WIDTH * length)))
+    width = max(1, min(max(longest, round(length)), round(WIDTH * length)))
     left = one.rename({"start": "start_left", "end": "end_left"})
     right = other.rename({"start": "start_right", "end": "end_right"})
     right = right.with_columns(pl.col("source").hash().alias(KEY), pl.col("source").hash(1).alias(AGAIN)).drop("source")
