@@ -138,7 +138,7 @@ def systems_of_figures(tables: Mapping[str, CanonicalFrame]) -> Frame:
         columns.add(frozenset(table.dtypes))
         _check_one_system(system, table)
         if table.is_empty:
-            warn(f"has no row of system {system!r}, which is in no result.", about="per_query")
+            warn(f"has no row of system {system!r}, which no result has.", about="per_query")
     if len(columns) > 1:
         tables = _spelt_alike(tables)
     query = {"query_id": _of_one_type("per_query", tables, ["query_id"]).names["query_id"]}

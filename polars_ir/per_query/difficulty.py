@@ -160,7 +160,7 @@ def unanswered(per_query: Table[FrameT], measures: Measures = None) -> FrameT:
     if not names or (costs and measures is not None):
         raise MeasureError(
             f"lower is better for {', '.join(map(repr, costs))}, so that 0 does not mean unanswered. Name a measure "
-            "for which higher is better, as 'Success@10'."
+            "for which higher is better, such as 'Success@10'."
         )
     each_query = _each_query(queries)
     parts = [

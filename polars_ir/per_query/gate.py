@@ -193,7 +193,7 @@ def judged_change(
     sides = {"new": _kept(after, names, others, keys), "old": _kept(before, of_old, others, keys)}
     options = {**options, "alpha": level_of(options)}
     as_0 = [name for name, its in its_range.items() if options["missing"] == "zero" and not its.is_cost]
-    only, common = {"interval": ("auto",)}, (1, "new and old must be of the same queries; they share none.")
+    only, common = {"interval": ("auto",)}, (1, "new and old must have the same queries; they share none.")
     how = {**options, "by": by if by and is_plan else None, "missing": "skip"}
     slices: list[tuple[Pairs, str | None]] = []
     # Both sides are one frame from here.
@@ -301,7 +301,7 @@ def _of_one_system(
         says = f"must be of one system; it has {len(systems)}: {', '.join(map(repr, systems[:5]))}."
         raise ColumnError(says, about=role, fix=_one_or_each(table, given, systems, old, is_plan=is_plan))
     if not table.rows and not is_plan:
-        raise DataError("has no row, and so no queries to compare; it must have some.", about=role)
+        raise DataError("has no rows, and so no queries to compare.", about=role)
     for named in (cluster, *by):
         if isinstance(named, str) and named not in table.columns:
             says = f"has no column {named!r}; it has {quoted(table.columns)}."
@@ -420,7 +420,7 @@ def _check_common(scores: Scores, keys: Sequence[str]) -> None:
     if scores.answered.all(axis=1).any():
         return
     if keys:
-        raise DataError(f"new and old must be of the same queries and {quoted(keys)}; they share none.")
+        raise DataError(f"new and old must have the same queries and {quoted(keys)}; they share none.")
     raise DataError(
-        f"new and old must be of the same queries; they share none: {scores.examples([0, 1])}. Write their ids alike."
+        f"new and old must have the same queries; they share none: {scores.examples([0, 1])}. Write their ids alike."
     )

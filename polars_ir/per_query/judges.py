@@ -258,7 +258,7 @@ def judged_by_each(per_query: Any, measures: Measures, truth: object, what: str)
     table.check_once(JUDGE, *table.keys, made=rows)
     rows = rows.with_columns(pl.col(JUDGE).cast(pl.String))
     if rows.is_empty():
-        raise DataError("has no row, and so no judges to compare; it must have some.", about="per_query")
+        raise DataError("has no rows, and so no judges to compare.", about="per_query")
     judges = rows[JUDGE].unique().sort().to_list()
     if str(truth) not in judges:
         says = f"names {str(truth)!r}, which is not one of the judges: {quoted(judges)}."

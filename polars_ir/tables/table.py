@@ -272,7 +272,7 @@ def _check_label(label: object, title: str | None) -> None:
             f"must be a name without blanks and commands, as in 'tab:main'; got {label!r:.80}.", about="label"
         )
     if title is None:
-        raise OptionError("refers to the number of the caption, which is made of title; give a title.", about="label")
+        raise OptionError("refers to the number of the caption, which comes from title; give a title.", about="label")
 
 
 def _filled(rows: pl.DataFrame, systems: pl.DataFrame, names: Sequence[str], missing: str) -> pl.DataFrame:

@@ -217,7 +217,7 @@ def _per_topic(path: File, rows: pl.DataFrame) -> pl.DataFrame:
         raise FileError.of_file(path, "the file has no figures of topics; trec_eval prints them with -q.")
     figures = figures.with_columns(number=pl.col("value").cast(pl.Float64, strict=False).fill_nan(None))
     _check(path, figures, pl.col("number").is_null(), "the value of a measure must be a number.")
-    _check(path, figures, pl.col("measure").is_in(_TAKEN), "this is no name for a measure; rename it.")
+    _check(path, figures, pl.col("measure").is_in(_TAKEN), "this cannot name a measure; rename it.")
     again = ~pl.struct("measure", "topic").is_first_distinct()
     _check(path, figures, again, "this figure occurs twice; is the file the output of several runs?")
     table = figures.pivot("measure", index="topic", values="number")

@@ -290,7 +290,7 @@ def test_a_column_of_ones_own_has_its_range_in_the_shell(gating, folder, capsys)
     for name, value in (("new", 90.0), ("old", 100.0)):
         pl.DataFrame({"query_id": range(400), "ms": [value] * 400}).write_csv(folder / f"{name}.csv")
     arguments = [*gating[:4], "ms", "--max-drop", "20"]
-    assert "is no measure of the catalogue" in failing(arguments, capsys)
+    assert "is not a measure of the catalogue" in failing(arguments, capsys)
     assert main([*arguments, "--range", "ms=1000:0"]) == 0
 
 

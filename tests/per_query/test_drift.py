@@ -201,8 +201,8 @@ def test_columns_and_types_are_always_the_same():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"every": "week"}, "every must be a length of time such as '1d', '1w' or '1mo'; got 'week'"),
-        ({"every": 7}, "every must be a length of time .*; got 7"),
+        ({"every": "week"}, "every must be a length of time, such as '1d', '1w' or '1mo'; got 'week'"),
+        ({"every": 7}, "every must be a length of time, .*; got 7"),
         (
             {"by": LOG.select("query_id", when="query_id"), "every": "1w"},
             "'when' must be dates or times for every=; it is Int64. Convert seconds, .*from_epoch.'when'",

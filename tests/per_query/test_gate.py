@@ -160,7 +160,9 @@ def test_a_drop_that_no_measure_can_fall_by_is_an_error():
 
 def test_a_column_of_ones_own_needs_its_direction_said():
     old, slower = (pl.DataFrame({"query_id": range(400), "latency": [value] * 400}) for value in (100.0, 150.0))
-    with pytest.raises(ir.IRError, match=r"'latency' is no measure of the catalogue\. Say what its worst and its best"):
+    with pytest.raises(
+        ir.IRError, match=r"'latency' is not a measure of the catalogue\. Say what its worst and its best"
+    ):
         gate(slower, old, "latency", max_drop=20)
     limits = {"ranges": {"latency": (1000, 0)}, "max_drop": 20}
     assert gate(slower, old, "latency", **limits)["verdict"].item() == "worse"
@@ -494,4 +496,4 @@ def test_a_frame_of_one_system_and_a_plan_of_many_have_no_baseline(systems):
     many = pl.concat(systems.values()).lazy()
     assert "Collect it first: new.collect()" in message_of(lambda: gate(many, baseline="bm25", by="run"))
     own = pl.concat(systems.values()).filter(pl.col("run") != "tfidf").with_columns(mine=0.5)
-    assert "'mine' is no measure of the catalogue" in message_of(lambda: gate(own, baseline="bm25"))
+    assert "'mine' is not a measure of the catalogue" in message_of(lambda: gate(own, baseline="bm25"))

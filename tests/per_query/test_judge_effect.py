@@ -134,7 +134,7 @@ def test_a_measure_that_is_a_cost_is_turned() -> None:
             "'model' and 'people' judged no queries in common; they have",
         ),
         (PER_QUERY.filter(run="a"), {}, "needs several systems"),
-        (PER_QUERY.head(0), {}, "per_query has no row, and so no judges"),
+        (PER_QUERY.head(0), {}, "per_query has no rows, and so no judges"),
         (
             PER_QUERY.filter((pl.col("judge") == "people") | (pl.col("run") == "a")),
             {},

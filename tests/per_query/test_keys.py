@@ -264,7 +264,7 @@ def test_a_gate_pairs_nights_of_both_and_tells_of_others():
     other = _side("bm25").with_columns(pl.col("date").dt.offset_by("1y"))
     with pytest.raises(ir.IRError, match="share no value of 'date'"):
         ir.gate(_side("bm25"), other, "RR", by="date")
-    with pytest.raises(ir.IRError, match="must be of the same queries and 'date'; they share none"):
+    with pytest.raises(ir.IRError, match="must have the same queries and 'date'; they share none"):
         ir.gate(_side("bm25"), other, "RR")
 
 

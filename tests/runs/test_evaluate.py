@@ -327,7 +327,7 @@ def test_measures_alone_are_of_a_labelled_run():
 
 def test_a_system_without_figures_is_told():
     figures = pl.DataFrame({"query_id": ["a", "b"], "RR": [1.0, 0.5]})
-    with pytest.warns(ir.IRWarning, match="has no row of system 'c', which is in no result"):
+    with pytest.warns(ir.IRWarning, match="has no row of system 'c', which no result has"):
         assert ir.mean({"a": figures, "c": figures.clear()}).rows() == [("a", 0.75)]
 
 

@@ -284,9 +284,9 @@ def test_a_file_each_needs_systems(tmp_path):
     [
         ("map q1 nan", ", line 1: the value of a measure must be a number."),
         ("map q1 0.1\n\0 x 0.1", ", line 2: a NUL byte; is this a binary file?"),
-        ("map q1 0.1\ntopic q1 1", ", line 2: this is no name for a measure; rename it."),
-        ("query_id q1 1", ", line 1: this is no name for a measure; rename it."),
-        ("run q1 1", ", line 1: this is no name for a measure; rename it."),
+        ("map q1 0.1\ntopic q1 1", ", line 2: this cannot name a measure; rename it."),
+        ("query_id q1 1", ", line 1: this cannot name a measure; rename it."),
+        ("run q1 1", ", line 1: this cannot name a measure; rename it."),
         ("map q1 0.1\nAP q1 0.2", ": the measure AP occurs under two names; leave one of them out."),
     ],
 )

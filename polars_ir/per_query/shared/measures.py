@@ -195,7 +195,7 @@ def _no_range(name: str) -> OptionError:
         without_code="Say what its worst and its best value are: "
         f"{option('ranges')} {name}=0:1, or inf:0 where lower is better and there is no limit",
     )
-    return OptionError(f"{name!r} is no measure of the catalogue.", fix=fix)
+    return OptionError(f"{name!r} is not a measure of the catalogue.", fix=fix)
 
 
 def _range(name: str, its: Any) -> Range:

@@ -357,13 +357,13 @@ def _ends_of_systems(rows: pl.LazyFrame, keys: Sequence[str], measures: Sequence
 def _systems(per_query: Any, ends: pl.DataFrame, what: str, columns: Sequence[str]) -> tuple[str, ...]:
     """The systems that have rows, by name or in the order of a dict; an error for fewer than two."""
     if ends.is_empty():
-        raise DataError("has no row, and so no queries to compare; it must have some.", about="per_query")
+        raise DataError("has no rows, and so no queries to compare.", about="per_query")
     there = ends["run"].unique().sort().to_list()
     named = list(map(str, per_query)) if isinstance(per_query, Mapping) else there
     systems = list(filter(there.__contains__, named))
     if len(systems) == 1 < len(named):
         about = next(name for name in named if name not in there)
-        raise DataError("has no row, and so no queries to compare; it must have some.", about=about)
+        raise DataError("has no rows, and so no queries to compare.", about=about)
     if len(systems) < 2:
         raise ColumnError.one_system(what, columns, systems)
     return tuple(systems)

@@ -338,7 +338,7 @@ def _check_some(table: CanonicalFrame, what: str, *, several: bool) -> None:
     if several and "run" not in table.dtypes:
         raise ColumnError.one_system(what, table.columns)
     if not table.rows:
-        raise DataError("has no row, and so no queries to compare; it must have some.", about="per_query")
+        raise DataError("has no rows, and so no queries to compare.", about="per_query")
 
 
 def rules_of(table: CanonicalFrame, measures: Iterable[str]) -> Iterator[Rule]:

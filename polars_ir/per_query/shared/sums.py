@@ -169,7 +169,7 @@ def slice_moments(
     schema = SliceSchema(tuple(queries.measures), attributes, systems, shifts, of_times, every)
     rows = executor.of_queries(schema, schema.moments, False)
     if rows.is_empty():
-        raise DataError("has no row, and so no queries to compare; it must have some.", about="per_query")
+        raise DataError("has no rows, and so no queries to compare.", about="per_query")
     if rows["repeated"].any():
         found = executor.of_queries(schema, schema.repeated, False)
         _, problem, fix = once("per_query", [*systems, "query_id"], {"run": "run"})
