@@ -314,7 +314,7 @@ def scores_of(
     slices, others = list(map(column_for, of.slices)), [] if cluster is None else [CLUSTER]
     column = pl.col("run").cast(pl.String).cast(pl.Enum(systems)).to_physical()
     columns = [*of.measures] if people is None else [*of.measures, JUDGED, *map(people_of, of.measures)]
-    rows = of.rows.select(NUMBER, *slices, *others, *columns, column.alias(ANSWERED)).collect()
+    rows = of.rows.select(NUMBER, *slices, *others, *columns, column.alias(ANSWERED)).collect(engine="in-memory")
     # Rows are in the order of their queries.
     query = rows[NUMBER].rle_id()
     is_first = query != query.shift(fill_value=len(query))

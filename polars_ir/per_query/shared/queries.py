@@ -170,9 +170,9 @@ class Queries:
         if self.cluster is not None:
             return f"queries are clusters of {self.cluster!r}"
         others = sorted({*self.table.columns} - {*self.table.keys})
-        if self.table.rows > LOOKED_AT:
+        if self.table.rows > LOOKED_AT and not self.table.dtypes["query_id"].is_integer():
             # Variants of a query are neighbours, so that the first of many ids show whether to look at all.
-            last = self.rows.select(NUMBER).collect().to_series().sort()[LOOKED_AT]
+            last = self.rows.select(NUMBER).collect(engine="in-memory").to_series().sort()[LOOKED_AT]
             if note_of_structure(others, self.rows.filter(pl.col(NUMBER) <= last)) is None:
                 return None
         note = note_of_structure(others, self.rows if self.table.eager else None)
