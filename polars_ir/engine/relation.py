@@ -203,8 +203,9 @@ def _plan_of_plans(qrels: CanonicalFrame, ranked_whole: str | None) -> Plan:
     if ranked_whole:
         return Plan("by sorting", f"not all is in memory, and {ranked_whole}")
     if qrels.eager:
-        queries = qrels.select(*qrels.keys).select(pl.struct(qrels.keys).n_unique()).collect(engine="in-memory")
-        strategy, reason = _by_judgments(qrels.rows, int(queries.item()))
+        # The distinct keys themselves take ten times the memory of their hashes.
+        queries = qrels.select(*qrels.keys).collect(engine="in-memory").hash_rows().n_unique()
+        strategy, reason = _by_judgments(qrels.rows, queries)
         return Plan(strategy, f"the run is not in memory, and {reason}")
     # A split plan would make a greedy ranking once for each branch.
     if qrels.per:

@@ -262,7 +262,8 @@ def _perhaps_in_portions(
 
     read = {*pair.run.names.values(), *columns_read(resolve(measures))}
     rows = run.select(name for name in run.collect_schema() if name in read)
-    judgments = cast("CanonicalFrame", pair.qrels).all_columns().collect()
+    # In memory no column is copied.
+    judgments = cast("CanonicalFrame", pair.qrels).all_columns().collect(engine="in-memory")
     names = {key: pair.run.names[key] for key in pair.run.keys}
     portions = Portions(rows, names, order, judgments, options["missing"], evaluate_portion)
     keys = [pair.run.source_names.get(key, key) for key in pair.run.keys]
