@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -50,11 +50,10 @@ from polars_ir.per_query.shared.queries import CLUSTER, Queries, queries_of
 from polars_ir.per_query.shared.sums import MEANS_OF_CLUSTERS, Source, slice_moments
 from polars_ir.per_query.shared.verdicts import check_correction, with_corrected_p
 
-if TYPE_CHECKING:
-    Ends = dict[tuple[Any, ...], tuple[float | None, float | None]]
+Ends = dict[tuple[Any, ...], tuple[float | None, float | None]]
 
-    #: Samples of buckets, by system and measure.
-    OfBuckets = dict[tuple[str | None, str], Mapping[Any, stats.Sample]]
+#: Samples of buckets, by system and measure.
+OfBuckets = dict[tuple[str | None, str], Mapping[Any, "stats.Sample"]]
 
 #: Note on a comparison of queries.
 BY_QUERIES = (

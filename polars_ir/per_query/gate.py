@@ -56,9 +56,6 @@ from polars_ir.per_query.shared.queries import Pairs, check_names, systems_of
 from polars_ir.per_query.shared.sums import Source
 from polars_ir.per_query.shared.verdicts import judged, p_of_drops, with_floor
 
-#: A drop that can be allowed.
-DROP = not_negative()
-
 #: Measures that count what is there, and say nothing of its quality.
 COUNTS = ("NumQ", "NumRel", "NumRet")
 
@@ -379,7 +376,7 @@ def _allowed(
             mean = old.select(name).select(pl.col(name).mean()).collect().item()
             raise readings(drop, name, ranges[name], mean or 0, "its old mean")
     for name, its in ranges.items():
-        allowed[name] = check("max_drop", allowed[name], DROP)
+        allowed[name] = check("max_drop", allowed[name], not_negative())
         if allowed[name] >= its.width:
             raise OptionError(
                 f"must be below {its.width:g} for {name!r}, which cannot drop by more; got "

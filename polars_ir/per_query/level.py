@@ -26,9 +26,6 @@ from polars_ir.per_query.shared.paired import Scores, scores_of
 from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS
 from polars_ir.per_query.shared.verdicts import check_correction
 
-#: Methods of making systems equal.
-EQUAL = one_of("moved", "exchanged")
-
 #: Simulations in memory at once, which share the rearrangements.
 AT_ONCE = 20
 
@@ -129,7 +126,7 @@ def level(
     """
     check_correction(correction)
     tests = [TESTS[check("test", name, TEST)] for name in _listed("test", test)]
-    alpha, equal = check("alpha", alpha, chance()), check("equal", equal, EQUAL)
+    alpha, equal = check("alpha", alpha, chance()), check("equal", equal, one_of("moved", "exchanged"))
     missing = check("missing", missing, MISSING)
     check("interval", interval, or_none(one_of(*BOUNDED, *INTERVALS)))
     simulations, seed = check("simulations", simulations, whole(2, MOST_RESAMPLES)), check("seed", seed, whole(0))

@@ -27,9 +27,6 @@ from polars_ir.per_query.shared.queries import Pair
 #: Largest planned number of queries.
 MOST_QUERIES = 1_000_000_000
 
-#: Methods of planning.
-METHODS = ("normal", "pilot")
-
 #: Columns of the result, the deciding ones first: a terminal shows the first four and the last four.
 SCHEMA = {
     **dict.fromkeys(["run", "measure"], pl.String),
@@ -121,7 +118,7 @@ def power(
         check("difference", difference, or_none(positive())),
         check("n_queries", n_queries, or_none(whole(2, MOST_QUERIES))),
         check("alpha", alpha, chance()) / check("comparisons", comparisons, whole(1, 10**9)),
-        check("method", method, one_of(*METHODS)),
+        check("method", method, one_of("normal", "pilot")),
         check("seed", seed, whole(0)),
         baseline,
         check("missing", "zero" if missing is None else missing, MISSING),
@@ -136,7 +133,7 @@ def power(
         drop = _for_a_gate(max_drop, per_query, others, planning.alpha)
         scores = _scores(per_query, measures, planning)
         rows = [_gate_row(pair, drop, planning) for pair in _pairs(scores, planning)]
-        return give_back(_result(rows, scores.system), per_query)
+        return give_back(pl.DataFrame(rows, schema=SCHEMA).rename({"run": scores.system}), per_query)
     planning = planning._replace(power=_power(power, difference, n_queries, planning.alpha))
     _check_source(per_query, std, difference, n_queries, method)
     of_frame = {"baseline": baseline, "measures": measures, "missing": missing, "cluster": cluster}
@@ -146,7 +143,7 @@ def power(
         raise OptionError("ranges are for the power of a gate only; give its max_drop, or leave them out.")
     if std is not None:
         plan = _plan(std, None, planning.n_queries, planning)
-        return give_back(_result([{"std": std, "std_planned": std, **plan}]), per_query)
+        return give_back(pl.DataFrame([{"std": std, "std_planned": std, **plan}], schema=SCHEMA), per_query)
     systems: PairedSystems
     if method == "pilot":
         systems = _scores(per_query, measures, planning)
@@ -161,7 +158,7 @@ def power(
         number = planned.n if difference is None and n_queries is None else planning.n_queries
         plan = _plan(row["std_planned"], planned, number, planning)
         rows.append({**row, **plan, "note": _joined([plan.get("note"), *pair.notes])})
-    return give_back(_result(rows, systems.system), per_query)
+    return give_back(pl.DataFrame(rows, schema=SCHEMA).rename({"run": systems.system}), per_query)
 
 
 class Planning(NamedTuple):
@@ -208,11 +205,6 @@ def _spread(pair: Pair) -> tuple[stats.Sample, dict[str, Any]]:
         "std_planned": planned.std if d.n > 1 else None,
         "n_missing": pair.n_missing,
     }
-
-
-def _result(rows: Sequence[dict[str, Any]], system: str = "run") -> pl.DataFrame:
-    """The result, with the user's name of the column of systems."""
-    return pl.DataFrame(rows, schema=SCHEMA).rename({"run": system})
 
 
 def _for_a_gate(max_drop: object, per_query: Any, others: Mapping[str, object], alpha: float) -> float:

@@ -8,12 +8,12 @@ in which GitHub looks for no people and issues to link.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from struct import unpack_from
 from typing import Any
 
 from polars_ir.reports.answer import against, answer, figures, plain, rows_of, verdict
-from polars_ir.reports.content import Content, Made, Missing
+from polars_ir.reports.content import Content, Missing
 
 #: Maximum number of systems, slices, queries and files listed.
 SYSTEMS, SLICES, QUERIES, FILES = 30, 5, 5, 10
@@ -198,11 +198,8 @@ def _doubts(content: Content) -> str:
 
 def _made(content: Content) -> str:
     """The versions and the files."""
-    dated = [] if content["date"] is None else [f"- {content['date']}"]
-    return _folded("How it was made", "\n".join([*dated, *(f"- {line}" for line in _origin(content["made"]))]))
-
-
-def _origin(made: Made) -> Iterator[str]:
-    yield ", ".join(f"{name} {version}" for name, version in made["versions"].items()).replace("_", "&#95;")
-    for file in made["files"][:FILES]:
-        yield f"{escaped(file['name'])}, {file['size']:,} bytes, SHA-256 {file['sha256']}"
+    made, lines = content["made"], [] if content["date"] is None else [content["date"]]
+    lines.append(", ".join(f"{name} {version}" for name, version in made["versions"].items()).replace("_", "&#95;"))
+    files = made["files"][:FILES]
+    lines += [f"{escaped(file['name'])}, {file['size']:,} bytes, SHA-256 {file['sha256']}" for file in files]
+    return _folded("How it was made", "\n".join(f"- {line}" for line in lines))

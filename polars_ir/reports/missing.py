@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from polars_ir.errors import IRError
-from polars_ir.language.columns import is_cost
 from polars_ir.language.names import resolve
 from polars_ir.language.options import is_number
+from polars_ir.per_query.difficulty import hardest
 from polars_ir.reports.content import Missing
 from polars_ir.reports.experiment import Experiment
 from polars_ir.runs.alternatives import cutoff_of
@@ -17,15 +17,6 @@ from polars_ir.runs.missing_evidence import missing_evidence
 
 #: Number of queries whose missing evidence is looked up, and the depth without a cutoff.
 QUERIES, DEPTH = 5, 10
-
-
-def largest_drops(per_query: pl.DataFrame, measure: str, pair: Sequence[str]) -> list[str]:
-    """The queries in which the first of a pair loses most against the other."""
-    ours, theirs = (per_query.filter(run=system).select("query_id", measure) for system in pair)
-    change = (pl.col(measure) - pl.col(f"{measure}_right")) * (-1 if is_cost(measure) else 1)
-    drops = ours.join(theirs, on="query_id").select("query_id", drop=change)
-    # What floats alone tell apart is no drop.
-    return drops.filter(pl.col("drop").round(9) < 0).sort("drop", "query_id").head(QUERIES)["query_id"].to_list()
 
 
 def missing_of(experiment: Experiment, pair: Sequence[str]) -> Missing | None:
@@ -36,7 +27,8 @@ def missing_of(experiment: Experiment, pair: Sequence[str]) -> Missing | None:
     per_query, measures, _, rows, qrels, *_ = experiment
     if rows is None or qrels is None or len(pair) < 2:
         return None
-    queries = largest_drops(per_query, measures[0], pair)
+    values = per_query.select("run", "query_id", measures[0])
+    drops = hardest(values, measures[0], n=QUERIES, run=pair[0], baseline=pair[1])
     k = next((k for name in measures if (k := _cutoff(name))), DEPTH)
     try:
         runs = (rows.filter(run=system).drop("run") for system in pair)
@@ -48,7 +40,7 @@ def missing_of(experiment: Experiment, pair: Sequence[str]) -> Missing | None:
     found = missing.select(
         pl.col("query_id", "doc_id").cast(pl.String), "rank", pl.col("in_neither").fill_null(value=False)
     )
-    found = found.filter(pl.col("query_id").is_in(queries))
+    found = found.filter(pl.col("query_id").is_in(drops["query_id"].implode()))
     return {"k": k, "rows": found.to_dict(as_series=False)}
 
 

@@ -37,7 +37,7 @@ from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.roles import find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -107,20 +107,13 @@ def check_whole(table: str, frame: Any) -> None:
     folded = [name if settings.get("spark.sql.caseSensitive") == "true" else name.lower() for name in frame.columns]
     ambiguous = [name for name, key in zip(frame.columns, folded, strict=True) if folded.count(key) > 1]
     if ambiguous:
+        numbered, folded = enumerate(frame.columns, 1), [name.lower() for name in frame.columns]
+        apart = [f"{name}_{i}" if folded.count(name.lower()) > 1 else name for i, name in numbered]
         raise ColumnError(
             f"has columns that Spark does not distinguish: {quoted(ambiguous)}.",
             about=table,
-            fix=Fix(
-                "Give each a name of its own", Code(f"{table}.toDF({', '.join(map(repr, _apart(frame.columns)))})")
-            ),
+            fix=Fix("Give each a name of its own", Code(f"{table}.toDF({', '.join(map(repr, apart))})")),
         )
-
-
-def _apart(names: Sequence[str]) -> list[str]:
-    """Names of columns, with the number of the column where Spark does not distinguish them."""
-    folded = [name.lower() for name in names]
-    numbered = enumerate(zip(names, folded, strict=True), 1)
-    return [f"{name}_{number}" if folded.count(key) > 1 else name for number, (name, key) in numbered]
 
 
 def is_spark(value: object) -> TypeGuard[DataFrame]:

@@ -311,8 +311,10 @@ def intervals(
         found: list[stats.Ends | None] = []
         for estimate, d in zip(estimates(ranked, how.interval, alpha, how.draws, advice), samples, strict=True):
             # What shows no spread does not show either that there is none.
-            is_there = estimate.ends is not None and (bounded or d.lowest < d.highest)
-            low, high = (_without_rounding(end, d) for end in estimate.ends or ()) if is_there else (0.0, 0.0)
+            is_there = bounded or d.lowest < d.highest
+            low, high = estimate.ends if estimate.ends is not None and is_there else (0.0, 0.0)
+            # An end that is 0 but for rounding is 0, so that no interval excludes 0 by that.
+            low, high = (end if abs(end) > stats.ROUNDING * largest(d) else 0.0 for end in (low, high))
             found.append((low, high) if low < high else None)
         return found
 
@@ -332,11 +334,6 @@ def intervals(
 def largest(sample: stats.Sample) -> float:
     """The largest absolute value, 0 of no values."""
     return max(abs(sample.lowest), abs(sample.highest)) if sample.n else 0.0
-
-
-def _without_rounding(end: float, sample: stats.Sample) -> float:
-    """The end of an interval, and 0 where it is 0 but for rounding, so that none excludes 0 by that."""
-    return end if abs(end) > stats.ROUNDING * largest(sample) else 0.0
 
 
 def agree(p: float | None, ends: stats.Ends, alpha: float) -> bool:

@@ -62,10 +62,14 @@ LOOK = Value(
     lambda text: tuple(map(int, look.groups())) if (look := LOOK_IN_TEXT.fullmatch(text)) else text,
 )
 
+
+def unchecked(meaning: str) -> Option:
+    """An option that functions check themselves; None by default."""
+    return Option(None, anything(), meaning)
+
+
 ALPHA = "The level of significance: the highest corrected p that counts; intervals have a confidence of 1 - alpha."
-CLUSTER = Option(
-    None,
-    anything(),
+CLUSTER = unchecked(
     "Groups of queries that are no independent sample, such as the topic of variants, the user of "
     "sessions, a conversation. It is a column of the figures (in `gate`, of both frames), or a frame with a query "
     "column and one other. Each cluster counts once, as the mean of its queries, and `n_queries` counts clusters.",
@@ -75,9 +79,7 @@ SEED = "The seed of the random numbers. The same call gives the same figures."
 
 
 #: People's figures beside a model's.
-REFERENCE = Option(
-    None,
-    anything(),
+REFERENCE = unchecked(
     "People's figures of some of the queries, of the same measures and systems, where those of `per_query` are by a "
     "model's judgments: the mean is then people's, estimated from both (PPI++, amended for few queries), and never "
     "less surely than by people alone. Their queries must be drawn at random; do not expect much: models of 2024 "
@@ -161,18 +163,14 @@ class Comparing(Testing, total=False):
 
     margin: Annotated[
         float | Mapping[str, float] | None,
-        Option(
-            None,
-            anything(),
+        unchecked(
             "The largest difference that counts as none, for all measures or by measure. It adds whether systems "
             "are equivalent, by two one-sided tests against -margin and margin.",
         ),
     ]
     by: Annotated[
         Any,
-        Option(
-            None,
-            anything(),
+        unchecked(
             "Columns of `per_query`, or a frame with a query column and others: a row per slice of queries as well.",
         ),
     ]
@@ -254,15 +252,11 @@ class Slicing(Grouping, total=False):
 
 
 #: Slices of queries, and their weights.
-SLICES = Option(
-    None,
-    anything(),
+SLICES = unchecked(
     "Slices of the queries, each with figures of its own: columns of `per_query`, by name, or a frame with a query "
     "column and the columns to slice by.",
 )
-WEIGHTS = Option(
-    None,
-    anything(),
+WEIGHTS = unchecked(
     "The weight of each query, such as how often it is asked: a column of `per_query`, by name, or a frame with a "
     "query column and one other. Numbers of 0 or more; a query of weight 0 is left out. A bootstrap draws a query with "
     "its weight.",
@@ -321,9 +315,7 @@ class Summarizing(Estimating, total=False):
     weights: Annotated[Any, WEIGHTS]
     cluster: Annotated[
         Any,
-        Option(
-            None,
-            anything(),
+        unchecked(
             "Groups of queries that are no independent sample, such as the topic of variants: a "
             "column of `per_query`, or a frame with a query column and one other. Each cluster counts once, as the "
             "mean of its queries (their sum, for a measure that is added up), without weights.",
@@ -331,9 +323,7 @@ class Summarizing(Estimating, total=False):
     ]
     strata: Annotated[
         Any,
-        Option(
-            None,
-            anything(),
+        unchecked(
             "The groups from which queries were sampled separately, such as languages: as `cluster`. The interval "
             "is of the spread within them, so for `interval='auto'`. With `weights`, a group counts as those of its "
             "queries together, else as it has queries; where one of fewer than 50 counts for more than its share of "
@@ -390,9 +380,7 @@ class Gating(TypedDict, total=False):
     ]
     ranges: Annotated[
         Mapping[str, tuple[float, float]] | None,
-        Option(
-            None,
-            anything(),
+        unchecked(
             "The worst and the best value of a measure that the catalogue does not have, by its name: `{'latency': "
             "(2000, 0)}`; infinite where there is no limit, without which few queries have no bounds.",
         ),
@@ -434,9 +422,7 @@ class RankingBySlice(Ranking, total=False):
 
     by: Annotated[
         Any,
-        Option(
-            None,
-            anything(),
+        unchecked(
             "Columns of `per_query`, or a frame with a query column and others: ranks of their own in each slice.",
         ),
     ]

@@ -244,17 +244,11 @@ class Sums:
         schema = PairSchema(
             self.systems, self.measures, tuple(map(column_for, self.slices)), as_0 is not None, self.with_people
         )
-        places = [
-            Place(
-                number * len(pairs) + pair,
-                number,
-                *systems,
-                missing if as_0 is None else "new" if measure in as_0 else "skip",
-                is_cost(measure),
-            )
-            for number, measure in enumerate(self.measures)
-            for pair, systems in enumerate(pairs)
-        ]
+        places = []
+        for number, measure in enumerate(self.measures):
+            treated = missing if as_0 is None else "new" if measure in as_0 else "skip"
+            for pair, systems in enumerate(pairs, number * len(pairs)):
+                places.append(Place(pair, number, *systems, treated, is_cost(measure)))
         found = pair_sums(self.executor, schema, places, self.extremes, self.rule, tolerance=tolerance, tails=tails)
         shared = found.group_by("place").agg(pl.col("both").sum())["both"]
         if not (shared >= self.common[0]).any():

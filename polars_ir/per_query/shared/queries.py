@@ -225,10 +225,11 @@ def queries_of(
     rows, is_ordered = table.checked(*rules_of(table, names)), False
     order: list[str] = []
     systems = list(filter("query_id".__ne__, table.keys))
+    sorted_by = "query_id"
     if not table.eager:
         rows, order = rows_of_plan(table, rows, names, named_keys, as_they_come=comes, repeated=repeated)
     else:
-        frame = numbered(rows.collect(engine="in-memory"), "query_id")
+        frame, sorted_by = numbered(rows.collect(engine="in-memory"), "query_id"), NUMBER
         # Among many unordered rows the first ones show it.
         is_ordered = frame.height > MANY and all(_are_in_order(part, systems) for part in (frame.head(MANY), frame))
         if not is_ordered and may_repeat(frame.lazy().select(NUMBER, *systems)):
@@ -253,7 +254,7 @@ def queries_of(
     # The values of a system are added up in the order of their queries, wherever other systems' rows are.
     in_order = table.eager or not (weights is None and cluster is None and strata is None)
     if in_order and (several or not is_ordered):
-        rows = rows.sort(NUMBER if table.eager else "query_id")
+        rows = rows.sort(sorted_by)
     ordered = rows.with_columns(pl.lit(1, pl.UInt32).alias(ALL))
     # Guards of attributes do not keep the claim.
     ordered = ordered.set_sorted(*order) if order and repeated else ordered
