@@ -237,6 +237,6 @@ RENDERERS: dict[str, Callable[[pl.DataFrame], str]] = {
 
 def _verdict(render: str | None) -> Callable[[pl.DataFrame, dict[str, Any]], str] | None:
     """The rendering of a gate's verdict, whose module no other command imports; None for that of any table."""
-    from polars_ir.per_query.gate_formats import as_json, as_markdown, as_text
+    from polars_ir.per_query.assert_no_worse import as_json, as_markdown, as_text
 
     return {None: as_text, "json": as_json, "markdown": as_markdown}.get(render)

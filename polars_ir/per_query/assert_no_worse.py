@@ -1,7 +1,8 @@
-"""The gate as an assertion: nothing where a change ships, else an error whose text is the verdict."""
+"""The gate as an assertion, and its verdicts as text, JSON and Markdown, and as an exit status."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Literal, Unpack
 
@@ -9,10 +10,12 @@ import polars as pl
 
 from polars_ir.errors import warn
 from polars_ir.language.options import check, one_of, public
-from polars_ir.per_query.gate import judged_change
-from polars_ir.per_query.gate_formats import as_text
+from polars_ir.per_query.gate import SCHEMA, judged_change, level_of
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import INCONCLUSIVE, Gating
+
+#: Figures of a table, by their heading in Markdown.
+FIGURES = {"new": "mean", "old": "old_mean", "difference": "difference", "low": "low", "high": "high"}
 
 
 @public(Gating)
@@ -72,3 +75,66 @@ def fails(verdict: pl.DataFrame, inconclusive: str) -> bool:
     """True for a verdict that stops a change."""
     undecided = pl.col("verdict") == "inconclusive" if inconclusive != "fail" else pl.lit(False)
     return not verdict.select((pl.col("passed") | undecided).all()).item()
+
+
+def ships(result: pl.DataFrame) -> bool:
+    """True if every measure passed."""
+    return bool(result["passed"].all())
+
+
+def status(result: pl.DataFrame) -> int:
+    """Exit status: 0 for a change that ships, 3 where the queries are too few to decide, 1 for a harmful change."""
+    return 0 if ships(result) else 3 if set(result["verdict"]) <= {"no worse", "inconclusive"} else 1
+
+
+def as_text(result: pl.DataFrame, options: Mapping[str, Any]) -> str:
+    """A line per measure, and whether the change ships; `options` are those of the gate."""
+    lines, confidence = [], _confidence(options)
+    for row in result.iter_rows(named=True):
+        compared = f"{_number(row['mean'])} against {_number(row['old_mean'])} on {row['n_queries']} queries"
+        bounds = "" if row["low"] is None else f", {confidence} interval {row['low']:+.4f} to {row['high']:+.4f}"
+        difference = f"difference {_number(row['difference'], '+')}{bounds}; a drop of {row['max_drop']:g} is allowed"
+        note = f" ({row['note']})" if row["note"] else ""
+        lines.append(f"{_named(row)}: {row['verdict']}: {compared}, {difference}{note}")
+    return "\n".join([*lines, _conclusion(result)])
+
+
+def _confidence(options: Mapping[str, Any]) -> str:
+    """The confidence of the interval between both bounds."""
+    return f"{100 * (1 - 2 * level_of(options)):.3g} %"
+
+
+def as_json(result: pl.DataFrame, _: Mapping[str, Any]) -> str:
+    """One object: whether the change ships, and the rows of the result."""
+    return json.dumps({"ships": ships(result), "measures": result.to_dicts()}, indent=2, allow_nan=False)
+
+
+def as_markdown(result: pl.DataFrame, options: Mapping[str, Any]) -> str:
+    """A table in GitHub's Markdown, and whether the change ships."""
+    ends = {end: f"{end} ({_confidence(options)})" for end in ("low", "high")}
+    headings = ["measure", "verdict", *(ends.get(name, name) for name in FIGURES), "p", "may drop", "queries", "note"]
+    lines = [_cells(headings), _cells([":--", ":--", *["--:"] * (len(FIGURES) + 3), ":--"])]
+    for row in result.iter_rows(named=True):
+        figures = [_number(row[column], "+" if column == "difference" else "") for column in FIGURES.values()]
+        texts = [" ".join(_named(row).replace("|", "\\|").splitlines()), row["verdict"], *figures]
+        p = "none" if row["p"] is None else f"{row['p']:.2g}"
+        lines.append(_cells([*texts, p, f"{row['max_drop']:g}", str(row["n_queries"]), row["note"] or ""]))
+    return "\n".join([f"**{_conclusion(result)}**", "", *lines])
+
+
+def _named(row: Mapping[str, Any]) -> str:
+    """The measure of a row, after the keys of the verdict."""
+    return " ".join(str(row[name]) for name in (*(name for name in row if name not in SCHEMA), "measure"))
+
+
+def _conclusion(result: pl.DataFrame) -> str:
+    passed = f"{result['passed'].sum()} of {result.height} measures passed"
+    return f"ships: {passed}" if ships(result) else f"does not ship: {passed}"
+
+
+def _number(value: float | None, sign: str = "") -> str:
+    return "none" if value is None else f"{value:{sign}.4f}"
+
+
+def _cells(texts: list[str]) -> str:
+    return f"| {' | '.join(texts)} |"

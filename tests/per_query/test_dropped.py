@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import polars_ir as ir
-from polars_ir.per_query.gate_formats import status
+from polars_ir.per_query.assert_no_worse import status
 from polars_ir.reports.answer import verdict
 from polars_ir.statistics.bounds import SIGN_STAKES, Tail
 from polars_ir.statistics.randomisation import Draws, largest_flipped, randomisation_p

@@ -10,8 +10,8 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 import polars_ir as ir
+from polars_ir.per_query.assert_no_worse import as_json, as_markdown, as_text, ships, status
 from polars_ir.per_query.gate import gate
-from polars_ir.per_query.gate_formats import as_json, as_markdown, as_text, ships, status
 from polars_ir.statistics.bounds import p_above
 from polars_ir.statistics.planning import level_of_look
 

@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import polars_ir as ir
-from polars_ir.per_query.gate_formats import as_text as gate_text
+from polars_ir.per_query.assert_no_worse import as_text as gate_text
 from polars_ir.per_query.shared.attributes import texts_of
 
 PYDOCS = ir.datasets.load("pydocs")

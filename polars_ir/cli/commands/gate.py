@@ -29,8 +29,8 @@ from polars_ir.files.writers import write_lines
 from polars_ir.frames.roles import required
 from polars_ir.language.columns import is_cost
 from polars_ir.language.options import check, one_of, options_of
+from polars_ir.per_query.assert_no_worse import status as exit_status
 from polars_ir.per_query.gate import gate_with_floors
-from polars_ir.per_query.gate_formats import status as exit_status
 from polars_ir.per_query.shared.options import INCONCLUSIVE, Gating
 from polars_ir.per_query.worst_slices import worst_slices
 
