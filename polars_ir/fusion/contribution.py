@@ -86,9 +86,8 @@ def contribution(
     lower_is_better = False if fusion.by_rank_column else lower_is_better
     systems = sorted(systems_of(table))
     if len(systems) > MOST_SYSTEMS:
-        raise OptionError(
-            f"must be {MOST_SYSTEMS} at most, since every subset is fused; got {len(systems)}.", about="runs"
-        )
+        says = f"must be {MOST_SYSTEMS} at most, since every subset is fused; got {len(systems)}."
+        raise OptionError(says, about="runs")
     costs = None if cost is None else _costs(cost, systems)
     own_weights = weights
     if is_numbers(weights):
@@ -144,7 +143,6 @@ def _front(worth: Mapping[tuple[str, ...], float], costs: Mapping[str, float], *
 
 def _costs(cost: Any, systems: list[str]) -> dict[str, float]:
     if not isinstance(cost, Mapping) or set(map(str, cost)) != set(systems) or not all(map(is_number, cost.values())):
-        raise OptionError(
-            f"must be a dict with a number for each of {quoted(systems)}; got {cost!r:.80}.", about="cost"
-        )
+        says = f"must be a dict with a number for each of {quoted(systems)}; got {cost!r:.80}."
+        raise OptionError(says, about="cost")
     return {str(system): float(price) for system, price in cost.items()}

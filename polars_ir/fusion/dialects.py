@@ -186,9 +186,8 @@ def _method(method: str | Method, of_dialect: Dialect | None, k: float | None) -
     """The record of a method, with the constant of RRF."""
     if k is not None and method != "rrf":
         name = method.name if isinstance(method, Method) else method
-        raise OptionError(
-            f"is the constant of {option('method', 'rrf')}; got {k!r} with the method {name!r}.", about="k"
-        )
+        says = f"is the constant of {option('method', 'rrf')}; got {k!r} with the method {name!r}."
+        raise OptionError(says, about="k")
     if isinstance(method, Method):
         return method
     if method in TRAINED:

@@ -254,9 +254,8 @@ def _terms(rows: pl.LazyFrame, systems: Sequence[str] | None) -> pl.LazyFrame:
     """The term of each run, in a column of its own."""
     if systems is None:
         fix = "Give a dict of LazyFrames, or collect it"
-        raise OptionError(
-            "needs the names of the runs, which a LazyFrame does not show.", about="contributions", fix=fix
-        )
+        says = "needs the names of the runs, which a LazyFrame does not show."
+        raise OptionError(says, about="contributions", fix=fix)
     of_run = {f"term_{system}": pl.when(pl.col("run") == system).then("term").max() for system in systems}
     return rows.group_by(DOCUMENT).agg(**of_run)
 

@@ -78,13 +78,8 @@ def _check_numbers(schema: pl.Schema, names: Sequence[str], *, own: bool) -> Non
     for name in names:
         dtype = schema[column_for(name)]
         if not dtype.is_numeric():
-            raise DtypeError.of_column(
-                "confidence",
-                name,
-                "numbers",
-                dtype,
-                Fix("Leave it out", None if own else Code.dropping("confidence", [name])),
-            )
+            fix = Fix("Leave it out", None if own else Code.dropping("confidence", [name]))
+            raise DtypeError.of_column("confidence", name, "numbers", dtype, fix)
 
 
 def _nauc(measure: str, name: str) -> pl.Expr:

@@ -76,11 +76,8 @@ def hardest(
     queries = queries_of(per_query, measure)
     name, *others = queries.measures
     if others:
-        raise (
-            error
-            if measure is not None
-            else OptionError(f"must be named: the frame has {quoted(queries.measures)}.", about="measure")
-        )
+        unnamed = OptionError(f"must be named: the frame has {quoted(queries.measures)}.", about="measure")
+        raise unnamed if measure is None else error
     if run is not None or baseline is not None:
         drops = _drops(queries, per_query, name, run, baseline)
         return queries.table.give_back(drops if n is None else drops.head(n), per_query)
@@ -163,13 +160,12 @@ def unanswered(per_query: Table[FrameT], measures: Measures = None) -> FrameT:
             "for which higher is better, such as 'Success@10'."
         )
     each_query = _each_query(queries)
+    values = {name: pl.col(name) for name in names}
     parts = [
-        each_query.agg(pl.lit(name).alias("measure"), best=pl.col(name).max(), n_systems=pl.col(name).count()).filter(
-            pl.col("best") <= 0
-        )
-        for name in names
+        each_query.agg(pl.lit(name).alias("measure"), best=value.max(), n_systems=value.count())
+        for name, value in values.items()
     ]
-    return queries.table.give_back(pl.concat(parts).drop("best"), per_query)
+    return queries.table.give_back(pl.concat(parts).filter(pl.col("best") <= 0).drop("best"), per_query)
 
 
 def _each_query(queries: Queries) -> pl.lazyframe.group_by.LazyGroupBy:

@@ -331,10 +331,8 @@ def _places_of(reference: Any, buckets: pl.Series, n_queries: pl.Series) -> list
         if 0 < int(reference) < len(buckets):
             return list(range(int(reference)))
         if str(reference) not in names:
-            raise OptionError(
-                f"must be from 1 to one less than the {len(buckets)} buckets, or a bucket; got {reference}.",
-                about="reference",
-            )
+            says = f"must be from 1 to one less than the {len(buckets)} buckets, or a bucket; got {reference}."
+            raise OptionError(says, about="reference")
     if str(reference) not in names:
         raise OptionError.value("reference", str(reference), [EARLIER, *names])
     return [names.index(str(reference))]

@@ -24,7 +24,7 @@ from polars_ir.language.options import public
 from polars_ir.per_query.shared.attributes import null_rule
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import ComparingJudges
-from polars_ir.per_query.shared.paired import Scores, scores_of
+from polars_ir.per_query.shared.paired import scores_of
 
 #: Columns of `favour`.
 FAVOUR = {
@@ -146,11 +146,8 @@ def judge_effect(
 
     Parameters
     ----------
-    per_query
-        What `evaluate(by="judge")` returned for several systems, a row per judge, system and query; or a dict of such
-        frames by system. A LazyFrame is collected.
-    truth
-        The judge that the others are compared with.
+    per_query, truth
+        As in `favour`.
 
     Returns
     -------
@@ -295,20 +292,14 @@ def _beside(
     reference, scores = (
         scores_of(side, measures, {"missing": "skip"}, clustered=False, what=what) for side in (people, frame)
     )
-    for measure in reference.measures:
-        yield _of_measure(reference, scores, measure, judge, system, left_out)
-
-
-def _of_measure(
-    reference: Scores, scores: Scores, measure: str, judge: str, system: str, left_out: list[str]
-) -> Judged:
-    """The values of a measure for the queries that have all."""
-    truth, values = reference.values[measure], scores.values[measure]
-    complete = ~np.isnan(np.hstack([truth, values])).any(axis=1)
     answered = reference.answered.all(axis=1)
-    notes = list(left_out)
-    for why, lacking in (("without a row by both of every system", ~answered), ("undefined for a system", answered)):
-        if n := int((lacking & ~complete).sum()):
-            notes.append(f"left out, {why}: {n} {'query' if n == 1 else 'queries'}")
-    notes += filter(None, dict.fromkeys((reference.note, scores.note)))
-    return Judged(judge, measure, reference.systems, truth[complete], values[complete], tuple(notes), system)
+    for measure in reference.measures:
+        truths, values = reference.values[measure], scores.values[measure]
+        complete = ~np.isnan(np.hstack([truths, values])).any(axis=1)
+        notes = list(left_out)
+        reasons = ("without a row by both of every system", ~answered), ("undefined for a system", answered)
+        for why, lacking in reasons:
+            if n := int((lacking & ~complete).sum()):
+                notes.append(f"left out, {why}: {n} {'query' if n == 1 else 'queries'}")
+        notes += filter(None, dict.fromkeys((reference.note, scores.note)))
+        yield Judged(judge, measure, reference.systems, truths[complete], values[complete], tuple(notes), system)

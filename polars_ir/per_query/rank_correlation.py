@@ -110,20 +110,14 @@ def rank_correlation(
     names = means.columns[1:]
     if other is None:
         if len(names) < 2:
-            raise MeasureError(
-                f"ir.rank_correlation compares two measures, or one measure of two frames; got {names[0]!r} alone.",
-                fix=Fix(
-                    "Name another measure, or give the other per-query frame",
-                    Code("ir.rank_correlation(per_query, other)"),
-                ),
-            )
+            says = f"ir.rank_correlation compares two measures, or one measure of two frames; got {names[0]!r} alone."
+            code = Code("ir.rank_correlation(per_query, other)")
+            raise MeasureError(says, fix=Fix("Name another measure, or give the other per-query frame", code))
         other_means, pairs = means, list(combinations(names, 2))
     else:
         shared = _shared(names, measures_of(per_query_table(other)), asked=measures is not None)
-        other_means, pairs = (
-            _means(other, shared, missing, "ir.rank_correlation of other"),
-            [(name, name) for name in shared],
-        )
+        other_means = _means(other, shared, missing, "ir.rank_correlation of other")
+        pairs = [(name, name) for name in shared]
     if means.join(other_means, on="run", how="semi").height < 2:
         systems = [", ".join(map(repr, side["run"])) for side in (means, other_means)]
         raise DataError(
@@ -178,17 +172,9 @@ def _row(
     if left_out:
         notes.append(f"left out, without a mean on one side: {', '.join(left_out)}")
     ends = None if coefficient is None else stats.rank_order.interval(method, coefficient, complete.height, confidence)
-    return (
-        one,
-        two,
-        method,
-        coefficient,
-        *(ends or (None, None)),
-        p,
-        complete.height,
-        len(left_out),
-        "; ".join(notes) or None,
-    )
+    low, high = ends or (None, None)
+    note = "; ".join(notes) or None
+    return one, two, method, coefficient, low, high, p, complete.height, len(left_out), note
 
 
 def _correlated(

@@ -66,22 +66,17 @@ def robustness(per_query: Table[FrameT], by: str | Any) -> FrameT:
     queries = queries_of(per_query, by=by, needs="by")
     base, *others = queries.slices
     if others:
-        raise ColumnError(
-            f"must give one column of base queries; got {', '.join(map(repr, queries.slices))}.", about="by"
-        )
+        says = f"must give one column of base queries; got {', '.join(map(repr, queries.slices))}."
+        raise ColumnError(says, about="by")
     if base in MADE:
         raise ColumnError(f"the base query may not be called {base!r}, like a column of the result; rename it.")
     keys = [*queries.systems, column_for(base)]
     variants = queries.rows.sort(*keys, "query_id").group_by(keys, maintain_order=True)
-    parts = [variants.agg(pl.lit(name).alias("measure"), **_mean_and_worst(name)) for name in queries.measures]
+    parts = []
+    for name in queries.measures:
+        value = pl.col(name).cast(pl.Float64)
+        worst = value.max() if is_cost(name) else value.min()
+        figures = {"mean": average(value), "worst": worst, "n_variants": value.count()}
+        parts.append(variants.agg(pl.lit(name).alias("measure"), **figures))
     columns = [*keys, "measure", "mean", "worst", "n_variants"]
     return queries.table.give_back(pl.concat(parts).select(columns).rename({column_for(base): base}), per_query)
-
-
-def _mean_and_worst(measure: str) -> dict[str, pl.Expr]:
-    value = pl.col(measure).cast(pl.Float64)
-    return {
-        "mean": average(value),
-        "worst": value.max() if is_cost(measure) else value.min(),
-        "n_variants": value.count(),
-    }

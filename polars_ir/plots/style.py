@@ -136,9 +136,8 @@ def in_memory(per_query: Any, measures: Measures, chart: str, *, by: Any = None)
 def only(measures: Sequence[str]) -> str:
     """The measure of a chart that shows one."""
     if len(measures) > 1:
-        raise OptionError(
-            f"must be one measure; got {', '.join(map(repr, measures))}. Draw a chart of each.", about="measure"
-        )
+        says = f"must be one measure; got {', '.join(map(repr, measures))}. Draw a chart of each."
+        raise OptionError(says, about="measure")
     return measures[0]
 
 

@@ -68,9 +68,8 @@ def side_by_side(
     if len(query_ids) != 1:
         raise OptionError(f"must be one query here; got {query_ids.to_list()!r:.80}.", about="query_id")
     if not isinstance(called, (list, tuple)) or len({*map(str, called)}) != 2:
-        raise OptionError(
-            f"must be the names of both systems, as in ('old', 'new'); got {called!r:.80}.", about="names"
-        )
+        says = f"must be the names of both systems, as in ('old', 'new'); got {called!r:.80}."
+        raise OptionError(says, about="names")
     documents, queries = options["documents"], options["queries"]
     whole: Any = {**options, "depth": None, "documents": None, "queries": None}
     rows = cast("pl.DataFrame", explain(runs, qrels, measure, query_ids, **whole))

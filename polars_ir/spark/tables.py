@@ -64,11 +64,8 @@ def check_spark(role: str, frame: object) -> None:
     except ImportError:
         raise ExtraError.missing("polars_ir.spark", "spark") from None
     if not is_spark(frame):
-        raise InputTypeError(
-            f"must be a Spark frame; got {type(frame).__name__}. For a table in memory there is polars_ir.evaluate.",
-            about=role,
-            fix=Fix(f"Or make it a Spark frame{_without_java()}", _in_spark(role)),
-        )
+        says = f"must be a Spark frame; got {type(frame).__name__}. For a table in memory there is polars_ir.evaluate."
+        raise InputTypeError(says, about=role, fix=Fix(f"Or make it a Spark frame{_without_java()}", _in_spark(role)))
     check_whole(role, frame)
 
 
@@ -214,11 +211,8 @@ def columns_of(about: str, names: Any, frame: DataFrame) -> Any:
     if names is None or (not is_table and isinstance(names, Iterable) and all(isinstance(name, str) for name in names)):
         return names
     query = find("per_query", "query_id", frame.columns) or "query_id"
-    raise InputTypeError(
-        f"must name columns of per_query here; got {type(names).__name__}.",
-        about=about,
-        fix=Fix("Join it first", _joining(about, names, query)),
-    )
+    says = f"must name columns of per_query here; got {type(names).__name__}."
+    raise InputTypeError(says, about=about, fix=Fix("Join it first", _joining(about, names, query)))
 
 
 def _joining(about: str, table: Any, query: str) -> Code:

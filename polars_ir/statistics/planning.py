@@ -57,10 +57,7 @@ def level_of_look(look: int, looks: int, *, alpha: float) -> float:
 
 
 def queries_needed(effect: float, *, alpha: float, power: float, alternative: str = "two-sided") -> int | None:
-    """Lowest number of queries that shows an effect with this power; None above a billion.
-
-    `alternative` is statsmodels' word.
-    """
+    """Lowest number of queries that shows an effect with this power, None above a billion."""
     return _lowest(lambda n: power_of(effect, n, alpha=alpha, alternative=alternative) >= power)
 
 

@@ -268,9 +268,8 @@ def _check_label(label: object, title: str | None) -> None:
     if label is None:
         return
     if not isinstance(label, str) or typesetting.NO_LABEL.search(label):
-        raise OptionError(
-            f"must be a name without blanks and commands, as in 'tab:main'; got {label!r:.80}.", about="label"
-        )
+        says = f"must be a name without blanks and commands, as in 'tab:main'; got {label!r:.80}."
+        raise OptionError(says, about="label")
     if title is None:
         raise OptionError("refers to the number of the caption, which comes from title; give a title.", about="label")
 
@@ -299,7 +298,5 @@ def _measure_to_sort_by(rows: pl.DataFrame, order: Any, names: Sequence[str]) ->
     if is_one(order):
         with suppress(ColumnError):
             return measures_of(per_query_table(rows), order)[0]
-    raise OptionError(
-        f"must be one of the measures, {', '.join(map(repr, names))}; got {order!r:.80}.{nearest(str(order), names)}",
-        about="order",
-    )
+    says = f"must be one of the measures, {', '.join(map(repr, names))}; got {order!r:.80}.{nearest(str(order), names)}"
+    raise OptionError(says, about="order")

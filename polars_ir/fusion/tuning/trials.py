@@ -258,9 +258,8 @@ def folds_of(queries: pl.DataFrame, by: Any, folds: int, seed: int) -> pl.DataFr
         )
     names = groups["group"].unique().sort().to_list()
     if len(names) < folds:
-        raise OptionError(
-            f"must be no more than the {len(names)} queries or groups of them; got {folds}.", about="folds"
-        )
+        says = f"must be no more than the {len(names)} queries or groups of them; got {folds}."
+        raise OptionError(says, about="folds")
     random.Random(seed).shuffle(names)  # noqa: S311  # it parts queries, and hides nothing
     fold = pl.DataFrame({"group": names}).with_row_index("fold").with_columns(pl.col("fold") % folds + 1)
     return groups.join(fold, on="group").select("query_id", "fold")

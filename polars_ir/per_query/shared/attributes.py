@@ -202,9 +202,8 @@ def _of_rows(table: CanonicalFrame, values: pl.Series, about: str) -> pl.LazyFra
     """Values of a Series with one for each row of a per-query frame, in its order, by the keys of the table."""
     if not table.eager or len(values) != table.rows:
         has = f"{table.rows} rows" if table.eager else "an unknown number of rows, as it is a LazyFrame"
-        raise DataError(
-            f"is a Series of {len(values)} values; per_query has {has}. Give a frame with a query column.", about=about
-        )
+        says = f"is a Series of {len(values)} values; per_query has {has}. Give a frame with a query column."
+        raise DataError(says, about=about)
     rows = table.select(*table.keys).collect(engine="in-memory")
     return rows.with_columns(values.alias(column_for(values.name))).lazy()
 
@@ -247,11 +246,12 @@ def _of_frame(table: CanonicalFrame, frame: Frame, about: str) -> tuple[pl.LazyF
         raise ColumnError.missing(about, "query_id", recognised("query_id"), schema.names())
     columns = {role: name for role, name in named_as.items() if name is not None}
     if "run" in columns and "run" not in table.dtypes:
-        raise ColumnError(
-            f"has values for each system ({columns['run']!r}), and per_query has no column of systems.",
-            about=about,
-            fix=Fix("Keep those of one", _of_one(about, columns["run"], frame)),
-        )
+        run = columns["run"]
+        first = frame.lazy().select(pl.col(run).drop_nulls().first()).collect().item()
+        kept, left = Code.only(about, run, first), Code.dropping("", [run])
+        fix = Fix("Keep those of one", Code(f"{kept.polars}{left.polars}", f"{kept.pandas}{left.pandas}"))
+        says = f"has values for each system ({run!r}), and per_query has no column of systems."
+        raise ColumnError(says, about=about, fix=fix)
     # Where rows have ids of their own, the query is in another column.
     on = {role: QUERY if role == "query_id" and QUERY in table.dtypes else role for role in columns}
     keys = [
@@ -260,18 +260,10 @@ def _of_frame(table: CanonicalFrame, frame: Frame, about: str) -> tuple[pl.LazyF
     ]
     names = [name for name in schema if name not in columns.values()]
     if not names:
-        raise ColumnError(
-            f"has no column beside {', '.join(map(repr, columns.values()))} to take values from.", about=about
-        )
+        says = f"has no column beside {', '.join(map(repr, columns.values()))} to take values from."
+        raise ColumnError(says, about=about)
     source = frame.lazy().select(*keys, *(pl.col(name).alias(column_for(name)) for name in names))
     return source, list(on.values()), names
-
-
-def _of_one(about: str, run: str, frame: Frame) -> Code:
-    """Code that keeps the values of the first system."""
-    first = frame.lazy().select(pl.col(run).drop_nulls().first()).collect().item()
-    kept, left = Code.only(about, run, first), Code.dropping("", [run])
-    return Code(f"{kept.polars}{left.polars}", f"{kept.pandas}{left.pandas}")
 
 
 def _as_one(table: str, name: str, dtype: pl.DataType) -> Code:

@@ -295,10 +295,8 @@ def denominators(measures: Iterable[str], columns: Iterable[str]) -> Mapping[str
         measure for measure in column_of_each if measure not in shares and canonical_name(measure) not in counts
     ]:
         ratios = ", ".join(name for name, info in list(CATALOG.items()) if info.out_of)
-        raise MeasureError(
-            f"micro averages exist for ratios of counts ({ratios}); got {', '.join(map(repr, others))}.",
-            fix=Fix("Leave that out", Code.dropping("per_query", others)),
-        )
+        says = f"micro averages exist for ratios of counts ({ratios}); got {', '.join(map(repr, others))}."
+        raise MeasureError(says, fix=Fix("Leave that out", Code.dropping("per_query", others)))
     return shares
 
 

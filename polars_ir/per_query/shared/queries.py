@@ -422,10 +422,8 @@ def _with_clusters(table: CanonicalFrame, rows: pl.LazyFrame, clusters: Any) -> 
 def check_names(slices: Iterable[str], columns: Iterable[str]) -> None:
     """Raise a `ColumnError` for a column of slices or a key with the name of a column of the result."""
     if clash := set(slices).intersection(columns):
-        raise ColumnError(
-            f"a key or a column of slices may not be called {min(clash)!r}, like one of the result.",
-            fix=Fix("Rename it", Code.renaming("", {min(clash): f"my_{min(clash)}"})),
-        )
+        says = f"a key or a column of slices may not be called {min(clash)!r}, like one of the result."
+        raise ColumnError(says, fix=Fix("Rename it", Code.renaming("", {min(clash): f"my_{min(clash)}"})))
 
 
 def systems_of(per_query: Any, rows: pl.DataFrame) -> list[str]:
