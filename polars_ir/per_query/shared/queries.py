@@ -2,10 +2,7 @@
 
 Conventions: queries are in the order of their ids, so that a mean over them is the same to the last bit whatever the
 order of the rows. Values are finite numbers or null, which means undefined; weights are 0 or more. A frame in
-memory is checked at once, what is lazy by its plan. A query that one system lacks counts as 0 for it (`missing="zero"`)
-or is left out of what that system is part of (`"skip"`), as in `evaluate`; a pair with an undefined value is left out,
-and where only one of two systems has no value, the note of their row counts such queries. Queries of a cluster, such
-as variants of one, count once: as the mean of those for which all systems have a value, as far as they have any.
+memory is checked at once, what is lazy by its plan.
 """
 
 from __future__ import annotations
