@@ -207,9 +207,7 @@ def queries_of(
     `repeated` for a caller that counts them; in a plan without weights, clusters and strata they are unordered.
     """
     plain = weights is None and by is None and cluster is None and strata is None
-    # What slices, weighs, clusters or stratifies queries is no measure.
-    lists = [[given] if isinstance(given, str) else given for given in (weights, by, cluster, strata)]
-    named = [name for names in lists if isinstance(names, (list, tuple)) for name in names]
+    named = () if plain else _named_in(weights, by, cluster, strata)
     table = per_query_table(per_query)
     names = measures_of(table, measures, without=[*named, *keys])
     others = {*table.columns} - {*table.keys}
@@ -339,6 +337,12 @@ def _check_some(table: CanonicalFrame, what: str, *, several: bool) -> None:
         raise DataError("has no rows, and so no queries to compare.", about="per_query")
 
 
+def _named_in(*options: Any) -> list[str]:
+    """Columns of per_query named as slices, weights, clusters or strata, which are then no measures."""
+    lists = [[option] if isinstance(option, str) else option for option in options]
+    return [name for names in lists if isinstance(names, (list, tuple)) for name in names]
+
+
 def rules_of(table: CanonicalFrame, measures: Iterable[str]) -> Iterator[Rule]:
     """Rules of rows: ids, and values whose squares can be summed."""
     for key in table.keys:
@@ -346,10 +350,13 @@ def rules_of(table: CanonicalFrame, measures: Iterable[str]) -> Iterator[Rule]:
         yield Rule(pl.col(key).is_null(), f"whose {table.names[key]!r} is null", fix)
     advice = "Leave the queries out, or make the values null, which means undefined."
     says = f"is NaN or infinite, or beyond {LARGEST:g}"
-    floats = [name for name in measures if table.dtypes[name].is_float()]
-    wrong = {name: ~pl.col(name).is_finite() | (pl.col(name).abs() > LARGEST) for name in floats}
+    wrong = {}
+    for name in measures:
+        if table.dtypes[name].is_float():
+            wrong[name] = ~pl.col(name).is_finite() | (pl.col(name).abs() > LARGEST)
     if table.eager:
-        yield from (Rule(is_wrong, f"whose {name!r} {says}", advice) for name, is_wrong in wrong.items())
+        for name, is_wrong in wrong.items():
+            yield Rule(is_wrong, f"whose {name!r} {says}", advice)
     elif wrong:
         # One rule for all measures, as each has a column of the plan.
         yield Rule(pl.any_horizontal(wrong.values()), f"with a measure that {says}", advice)
