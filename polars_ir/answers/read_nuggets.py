@@ -7,11 +7,10 @@ from typing import Any, Unpack
 import polars as pl
 
 from polars_ir.answers.nuggets import ASSIGNMENTS, WEIGHTS, check_lists
-from polars_ir.answers.records import check_once, exploded, folded, is_of_files, records_of, without_one_run
-from polars_ir.errors import SHOWN, ColumnError, DataError, quoted
+from polars_ir.answers.records import check_once, exploded, folded, records_of, returned
+from polars_ir.errors import ColumnError, quoted
 from polars_ir.files.finding.sources import Limits
-from polars_ir.frames.kinds import give_back
-from polars_ir.inputs.fields import fields_of, first_field, innermost
+from polars_ir.inputs.fields import fields_of, first_field, innermost, refuse
 from polars_ir.language.options import public
 
 #: The fields of a nugget.
@@ -72,7 +71,7 @@ def read_nuggets(source: Any, **options: Unpack[Limits]) -> Any:
     check_lists(rows, "source", OF_NUGGETS[:2], answer="run" if document is None else None)
     if document is not None:
         rows = _as_qrels(rows)
-    return give_back(without_one_run(rows), None if is_of_files(source) else source)
+    return returned(rows, source)
 
 
 def _as_qrels(rows: pl.DataFrame) -> pl.DataFrame:
@@ -82,10 +81,8 @@ def _as_qrels(rows: pl.DataFrame) -> pl.DataFrame:
     known = {"assignment": list(ASSIGNMENTS), "importance": list(WEIGHTS["weighted"])}
     for name, words in known.items():
         bad = rows.filter(~pl.col(name).is_in(words).fill_null(value=False))
-        if bad.height:
-            problem = f"whose {name!r} is none of {', '.join(words)}"
-            shown = bad.select("query_id", "doc_id", "nugget", name).head(SHOWN)
-            raise DataError.rows("source", problem, "Judge those nuggets", bad.height, shown)
+        problem = f"whose {name!r} is none of {', '.join(words)}"
+        refuse(bad, problem, "Judge those nuggets", "query_id", "doc_id", "nugget", name)
     grades = {word: int(2 * value) for word, value in ASSIGNMENTS.items()}
     return rows.select(
         "run",

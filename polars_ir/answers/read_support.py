@@ -7,11 +7,10 @@ from typing import Any, Unpack
 import polars as pl
 
 from polars_ir.answers.citations import WORDS, grade_of
-from polars_ir.answers.records import check_once, exploded, is_of_files, records_of, without_one_run
-from polars_ir.errors import SHOWN, ColumnError, DataError, quoted
+from polars_ir.answers.records import check_once, exploded, records_of, returned
+from polars_ir.errors import ColumnError, quoted
 from polars_ir.files.finding.sources import Limits
-from polars_ir.frames.kinds import give_back
-from polars_ir.inputs.fields import field, fields_of, first_field, innermost
+from polars_ir.inputs.fields import field, fields_of, first_field, innermost, refuse
 from polars_ir.language.options import public
 
 #: The column of the support as it was given.
@@ -75,8 +74,6 @@ def read_support(source: Any, **options: Unpack[Limits]) -> Any:
         *([] if document is None else [document.value.cast(pl.String).alias("doc_id")]),
     )
     bad = rows.filter(pl.col("citation").is_not_null() & pl.col("support").is_null())
-    if bad.height:
-        problem = f"of citations whose support is none of {', '.join(map(str, dict.fromkeys(WORDS)))}"
-        shown = bad.select(*keys, "sentence", "citation", support=GIVEN).head(SHOWN)
-        raise DataError.rows("source", problem, "Write -1 for what was not judged", bad.height, shown)
-    return give_back(without_one_run(rows.drop(GIVEN)), None if is_of_files(source) else source)
+    problem, shown = f"of citations whose support is none of {', '.join(WORDS)}", pl.col(GIVEN).alias("support")
+    refuse(bad, problem, "Write -1 for what was not judged", *keys, "sentence", "citation", shown)
+    return returned(rows.drop(GIVEN), source)

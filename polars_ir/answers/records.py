@@ -11,8 +11,8 @@ import polars as pl
 from polars_ir.errors import SHOWN, Code, ColumnError, DataError, Fix, InputTypeError, quoted, with_names
 from polars_ir.files.finding.sources import names, resolve
 from polars_ir.files.tables import read_records
-from polars_ir.frames.kinds import to_polars
-from polars_ir.inputs.fields import depth_of, fields_of, first_field, innermost, paths_of
+from polars_ir.frames.kinds import give_back, to_polars
+from polars_ir.inputs.fields import depth_of, fields_of, first_field, innermost, paths_of, refuse
 
 #: The fields of the query and of the system.
 QUERY = tuple(
@@ -76,8 +76,7 @@ def _recognised(table: pl.DataFrame, parts: str, name: str | None) -> pl.DataFra
         (pl.col("query_id").is_null(), "without a query", "Give each record one"),
         (pl.col(parts).list.len().fill_null(0) == 0, f"without {parts}", "Leave them out, and name them with missing="),
     ):
-        if (bad := found.filter(wrong)).height:
-            raise DataError.rows("source", problem, fix, bad.height, bad.select("run", "query_id").head(SHOWN))
+        refuse(found.filter(wrong), problem, fix, "run", "query_id")
     return found
 
 
@@ -95,6 +94,7 @@ def check_once(rows: pl.DataFrame, keys: Sequence[str], what: str) -> None:
         raise DataError.rows("source", f"of {what} that occur twice", "Keep one of each", again.height, shown)
 
 
-def without_one_run(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows without the column of systems where there is one system."""
-    return rows.drop("run") if rows["run"].n_unique() < 2 else rows
+def returned(rows: pl.DataFrame, source: Any) -> Any:
+    """The rows, of the kind of a frame that was given; without the column of systems where there is one system."""
+    rows = rows.drop("run") if rows["run"].n_unique() < 2 else rows
+    return give_back(rows, None if is_of_files(source) else source)

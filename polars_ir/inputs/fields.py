@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import DataError, fold
+from polars_ir.errors import SHOWN, DataError, fold
 from polars_ir.frames.guesses import only
 
 #: The levels of nested fields that an error lists.
@@ -89,6 +89,12 @@ def of_json(texts: pl.Series, path: str) -> pl.Series:
         broken = texts.filter(texts.str.json_path_match("$").is_null() & (texts.str.strip_chars() != "null"))
         says = f"has texts in {path!r} that are not JSON, {len(broken):,} of {texts.count():,}."
         raise DataError(says, about="source", fix=fix, examples=f"{''.join(broken.head(1)):.80}") from None
+
+
+def refuse(records: pl.DataFrame, problem: str, fix: str, *shown: pl.Expr | str) -> None:
+    """Raise a `DataError` with the first of some records, if there are any."""
+    if records.height:
+        raise DataError.rows("source", problem, fix, records.height, records.select(shown).head(SHOWN))
 
 
 def paths_of(fields: Mapping[str, pl.DataType], *, deepest: int = DEEPEST) -> Iterator[str]:

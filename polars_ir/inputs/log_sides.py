@@ -12,10 +12,8 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 
 from polars_ir.errors import (
-    SHOWN,
     Code,
     ColumnError,
-    DataError,
     DtypeError,
     Fix,
     Setting,
@@ -28,7 +26,7 @@ from polars_ir.frames.guesses import DOCUMENTS as WORDS_OF_DOCUMENTS
 from polars_ir.frames.guesses import IDS as WORDS_OF_IDS
 from polars_ir.frames.guesses import lists_meant, words
 from polars_ir.frames.roles import PARTS, ROLE_OF, USER, could_be, find, is_rank
-from polars_ir.inputs.fields import Field, depth_of, field, fields_of, first_field, innermost, of_json, paths_of
+from polars_ir.inputs.fields import Field, depth_of, field, fields_of, first_field, innermost, of_json, paths_of, refuse
 from polars_ir.inputs.from_lists import DISTANCES, read_lists
 from polars_ir.inputs.log_formats import IDS, LISTS_OF_SCORES, OWN, SCORES_OF_DOCUMENTS, TEXTS, LogFormat
 
@@ -231,13 +229,9 @@ def _are_texts(table: pl.DataFrame, bare: Side, other: Side) -> bool:
             return False
     if other.texts is None:
         raise _without_ids(bare.path, None, {}, f"has texts in {bare.path!r}, and ids alone in {other.path!r}")
-    mixed = table.filter(_some(bare.raw.of(is_id)))
-    if mixed.height:
-        problem = f"whose {bare.path!r} holds ids, where others hold texts"
-        fix = f"Write ids in all records, as {other.path!r} has them"
-        raise DataError.rows(
-            "source", problem, fix, mixed.height, mixed.select(bare.raw.value.alias(bare.path)).head(SHOWN)
-        )
+    problem = f"whose {bare.path!r} holds ids, where others hold texts"
+    fix = f"Write ids in all records, as {other.path!r} has them"
+    refuse(table.filter(_some(bare.raw.of(is_id))), problem, fix, bare.raw.value.alias(bare.path))
     return True
 
 
@@ -245,12 +239,10 @@ def check_complete(table: pl.DataFrame, sides: Sequence[Side], queries: pl.Expr,
     """Raise an error for records that lack what is compared, ids or texts, and have the other."""
     for side in sides:
         compared, other = (side.texts, side.ids) if on_texts else (side.ids, side.texts)
-        lacking = _lacking(table, compared, other)
-        if lacking.height:
-            has, lacks = ("ids", "texts") if on_texts else ("texts", "ids")
-            problem = f"without {lacks} of the documents in {side.path!r}, whose {has} are there"
-            fix = "Log ids of both sides in all records, or texts of both"
-            raise DataError.rows("source", problem, fix, lacking.height, lacking.select(queries).head(SHOWN))
+        has, lacks = ("ids", "texts") if on_texts else ("texts", "ids")
+        problem = f"without {lacks} of the documents in {side.path!r}, whose {has} are there"
+        fix = "Log ids of both sides in all records, or texts of both"
+        refuse(_lacking(table, compared, other), problem, fix, queries)
 
 
 def _lacking(table: pl.DataFrame, compared: Lists | None, other: Lists | None) -> pl.DataFrame:

@@ -30,7 +30,7 @@ from polars_ir.files.tables import read_records
 from polars_ir.frames.kinds import give_back, to_polars
 from polars_ir.frames.roles import could_be, find
 from polars_ir.inputs.dicts import of_dicts
-from polars_ir.inputs.fields import Field, depth_of, field, first_field
+from polars_ir.inputs.fields import Field, depth_of, field, first_field, refuse
 from polars_ir.inputs.from_lists import DISTANCES, may_distinguish, tables_of
 from polars_ir.inputs.log_formats import LogFormat, recognised
 from polars_ir.inputs.log_sides import (
@@ -310,10 +310,8 @@ def _check_calls(table: pl.DataFrame, query: Field, of_call: pl.Expr, known: pl.
 
 def _check_values(table: pl.DataFrame, of: Field, *shown: pl.Expr) -> None:
     """Raise an error for records without a value of a field."""
-    lacking = table.filter(of.value.is_null())
-    if lacking.height:
-        fix = "Give each record one, or name a field that all have"
-        raise DataError.rows("source", f"without {of.path!r}", fix, lacking.height, lacking.select(shown).head(SHOWN))
+    fix = "Give each record one, or name a field that all have"
+    refuse(table.filter(of.value.is_null()), f"without {of.path!r}", fix, *shown)
 
 
 def _times(table: pl.DataFrame, at: Field) -> pl.Expr | None:
@@ -366,11 +364,8 @@ def _is_of_systems(name: str, dtype: pl.DataType) -> bool:
 def _calls(lists: pl.DataFrame, nested: Sequence[str], keys: Sequence[str], beside: Sequence[str]) -> pl.DataFrame:
     """A row for each of the lists in lists, numbered from 1 in the order of steps; one for a query without any."""
     lengths = [pl.col(name).list.len().fill_null(0).clip(1) for name in nested]
-    differ = lists.filter(lengths[0] != lengths[-1])
-    if differ.height:
-        names = " and ".join(map(repr, nested))
-        shown = differ.select(keys[0], *nested).head(SHOWN)
-        raise DataError.rows("source", f"whose {names} differ in length", "Give each call a list", differ.height, shown)
+    problem = f"whose {' and '.join(map(repr, nested))} differ in length"
+    refuse(lists.filter(lengths[0] != lengths[-1]), problem, "Give each call a list", keys[0], *nested)
     calls = lists.sort(STEP, maintain_order=True) if STEP in keys else lists
     calls = calls.explode(*nested, *beside, empty_as_null=True)
     of_a_query = [name for name in keys if name != STEP]
