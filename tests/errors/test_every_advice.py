@@ -365,9 +365,10 @@ CASES = {
         lambda run, qrels: ir.evaluate(run, qrels, "P(budget=10)"), {"run": POLARS(ranked()), "qrels": QRELS}, None
     ),
     "a budget whose costs have another name": Case(
-        lambda run, qrels: ir.evaluate(run, qrels, "P(budget=10)")[:, -1].item(),
+        lambda run, qrels: ir.evaluate(run, qrels, "P(budget=10)")[0, -1],
         {"run": POLARS(ranked(n_tokens=[5, 5, 5], page=[1, 2, 3])), "qrels": QRELS},
         0.5,
+        lambda code, run, qrels: eval(code, {"run": run, "qrels": qrels})[0, -1],
     ),
     "a column of both tables": Case(
         lambda run, qrels: ir.evaluate(run, qrels, pl.col("n").sum().alias("mine")).height,
