@@ -174,6 +174,8 @@ def in_memory(rows: int, _: Path, *, shape: Callable[[int], Any]) -> Contestants
 
 def compiled(rows: int, _: Path) -> Contestants:
     """As `few judgments`, beside ranx, which compiles for most of a minute before its first figure, in each process."""
+    for run in peers(["ranx"], collection(shallow(1_000)), FIVE).values():
+        run()
     return peers(["polars_ir", "ranx"], collection(shallow(rows)), FIVE)
 
 
@@ -263,7 +265,7 @@ CASES = {
     "1 system of lists of 20": Case(one_system, (30_000, 300_000), "people"),
     "mean": Case(partial(statistic, name="mean", against="group_by with counts"), (1_000_000,), "people"),
     "compare": Case(partial(statistic, name="compare", against="join and SciPy"), (1_000_000,), "people"),
-    "sorted Parquet": Case(sorted_plan, (250_000,), "people", alone=("polars_ir", "polars_ir, not told", *PLANS)),
+    "sorted Parquet": Case(sorted_plan, (1_000_000,), "people", alone=("polars_ir", "polars_ir, not told", *PLANS)),
     "few judgments": Case(partial(in_memory, shape=shallow), (7_000_000,)),
     "all judged": Case(partial(in_memory, shape=deep), (1_000_000, 7_000_000)),
     "all judged, lazily from Parquet": Case(lazily, (7_000_000,)),

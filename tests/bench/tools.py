@@ -6,6 +6,7 @@ queries of all systems. What has no such measure leaves it out.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Protocol
@@ -129,7 +130,7 @@ class Ranx(Dicts):
 class RagQuality(Dicts):
     """toolkit-rag-quality, plain Python, from dicts of ranked ids; all at one cutoff."""
 
-    needs = "toolkit_rag_quality"
+    needs = "toolkit_rag_quality.retrieval"
     names: ClassVar = {"nDCG": "ndcg", "RR": "mrr", "R": "recall", "P": "precision", "Success": "hit_rate"}
 
     def frames(self, data: Collection) -> Any:
@@ -148,7 +149,7 @@ class RagQuality(Dicts):
 class RecTools:
     """From pandas frames with the rank of each row."""
 
-    needs = "rectools"
+    needs = "rectools.metrics"
     names: ClassVar = {"nDCG": "NDCG", "RR": "MRR", "R": "Recall", "P": "Precision", "Success": "HitRate"}
 
     def frames(self, data: Collection) -> Any:
@@ -184,8 +185,11 @@ TOOLS: dict[str, Tool] = {
 
 
 def installed(name: str) -> bool:
-    """True if the module of a tool is there."""
-    return importlib.util.find_spec(TOOLS[name].needs) is not None
+    """True if the module of a tool is there; it is imported, which is no part of its time."""
+    there = importlib.util.find_spec(TOOLS[name].needs.partition(".")[0]) is not None
+    if there:
+        importlib.import_module(TOOLS[name].needs)
+    return there
 
 
 def nested(frame: pl.DataFrame, value: str) -> dict[str, dict[str, Any]]:
