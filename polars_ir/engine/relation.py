@@ -238,13 +238,16 @@ def _plan_of_few(pair: RunAndQrels, counting: Plan, judgments: Judgments) -> Pla
     if pair.systems and run.rows <= limits.short * judgments.rows.height:
         # Most rankings of several systems hold no judged document, and numbers group these once a query.
         return Plan("by number", f"all is in memory, and systems have {limits.short} rows or fewer for each judgment")
-    length, of_query = _rows_together(run), judgments.rows.height / max(len(judgments.queries), 1)
+    of_query = judgments.rows.height / max(len(judgments.queries), 1)
+    if of_query >= limits.numbered:
+        return Plan("by number", f"all is in memory, and a query has {limits.numbered} judgments or more")
+    length = _rows_together(run)
     if length < limits.together:
         return counting._replace(reason=f"{counting.reason}, and the rows of a query are not adjacent")
     # Contiguous rows of a query are numbered without a look at each, and ranked without a sort.
     if length <= limits.short * of_query:
         return Plan("by number", f"all is in memory, and a ranking has {limits.short} rows or fewer for each judgment")
-    if of_query < limits.numbered and run.rows >= limits.streaming_rows:
+    if run.rows >= limits.streaming_rows:
         return counting._replace(reason=f"{counting.reason}, and the run has {limits.streaming_rows:,} rows or more")
     return Plan("by number", "all is in memory, and the rows of a query stand together")
 

@@ -20,9 +20,8 @@ class Tuning:
     #: judged one.
     deep: int = 24
 
-    #: Judgments per query at which a large run in memory with contiguous queries is joined by row number; below this
-    #: that saves little time and takes more memory. An unordered run is joined so at `deep` or more, one of fewer rows
-    #: than `counted` always.
+    #: Judgments per query at which a large run in memory is joined by row number, in any order of its rows; below this
+    #: that saves little time and takes more memory. A run of fewer rows than `counted` is always joined so.
     numbered: int = 8
 
     #: Mean number of contiguous rows of a ranking at which the rows of a query count as contiguous.
