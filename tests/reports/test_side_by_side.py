@@ -62,7 +62,7 @@ def test_a_browser_opens_the_query(tmp_path):
         (("q", QRELS), {"names": "ab"}, "names must be the names of both systems"),
         (("q", QRELS), {"names": ("x", "x")}, "names must be the names of both systems"),
         ((["q", "other"], QRELS), {}, "must be one query here"),
-        (("r", QRELS), {}, "'r' has none"),
+        (("r", QRELS), {}, "'r' has no judgments"),
         (("q", None), {}, "side_by_side needs qrels"),
         (("q", QRELS), {"depth": 0}, "depth must be"),
         (("q", QRELS), {"ties": "expected"}, "ties must be an order of tied documents"),
