@@ -124,3 +124,11 @@ def test_a_document_twice_in_a_group_is_an_error_and_so_is_one_twice_without_gro
             ir.evaluate(run, judged, "R@5")
         with pytest.raises(pl.exceptions.PolarsError, match="more than once"):
             ir.evaluate(run.lazy(), judged.lazy(), "R@5").collect()
+
+
+def test_documents_of_grade_0_count_beside_other_measures_as_alone_where_rel_is_0():
+    run, qrels = {"q": ["y", "a", "z"]}, {"q": {"a": 0, "b": 0, "c": 0, "y": 2, "n": -1}}
+    measures = ["FullRecall(rel=0)@5", "GroupRR(rel=0)@5", "R(rel=0)@5"]
+    alone = [ir.evaluate(run, qrels, each)[each].item() for each in measures]
+    assert alone == [0.0, 1.5 / 4, 0.5]
+    assert list(ir.evaluate(run, qrels, [*measures, "Judged@5"]).row(0)[1:4]) == alone
