@@ -211,7 +211,8 @@ def reads_only_relevant(measure: ResolvedMeasure) -> bool:
     if measure.call is None or info is None or info.reads_nonrelevant:
         return False
     # The variance of an estimate is that of all sampled documents; grade 0 is relevant where `rel` says so.
-    if PROBABILITY in measure.expression.meta.root_names() or measure.call.arguments.get("rel", 1) <= 0:
+    lowest = measure.call.arguments.get("rel")
+    if PROBABILITY in measure.expression.meta.root_names() or (lowest is not None and lowest <= 0):
         return False
     gains = measure.call.arguments.get("gains")
     return gains is None or (isinstance(gains, Mapping) and all(grade > 0 for grade in gains))
