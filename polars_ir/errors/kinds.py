@@ -170,12 +170,6 @@ class ColumnError(IRError):
         return cls(f"has {len(candidates)} columns that could be {role!r}: {quoted(candidates)}.", about=table, fix=fix)
 
     @classmethod
-    def systems_in_a_system(cls, system: str, column: str) -> ColumnError:
-        words = "Pass that frame alone, or drop the column"
-        fix = Fix(words, Code(f".drop({column!r})", f".drop(columns={column!r})"))
-        return cls(f"run {system!r} has a column {column!r}: it holds several systems itself.", fix=fix)
-
-    @classmethod
     def one_system(cls, what: str, columns: Sequence[str], systems: Sequence[str] = ()) -> ColumnError:
         has = f"per_query has only {systems[0]!r}" if systems else f"per_query has no 'run', but {quoted(columns)}"
         fix = Fix(

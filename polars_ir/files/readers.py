@@ -219,16 +219,8 @@ def read_qrels(source: Source | IO[Any], **options: Unpack[ReadingQrels]) -> pl.
     >>> from polars_ir.files import read_qrels
     >>> file = pathlib.Path(tempfile.mkdtemp(), "qrels.txt")
     >>> _ = file.write_text("q1 0 d1 2\nq1 0 d2 0\n", encoding="utf-8")
-    >>> read_qrels(file)
-    shape: (2, 3)
-    ┌──────────┬────────┬───────────┐
-    │ query_id ┆ doc_id ┆ relevance │
-    │ ---      ┆ ---    ┆ ---       │
-    │ str      ┆ str    ┆ i64       │
-    ╞══════════╪════════╪═══════════╡
-    │ q1       ┆ d1     ┆ 2         │
-    │ q1       ┆ d2     ┆ 0         │
-    └──────────┴────────┴───────────┘
+    >>> read_qrels(file).rows()
+    [('q1', 'd1', 2), ('q1', 'd2', 0)]
     """
     return _read("qrels", source, options)
 

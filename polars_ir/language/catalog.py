@@ -44,20 +44,16 @@ Average = Literal["arithmetic", "geometric", "sum"]
 SPELLING = re.compile(r"([^\s(]+)(?:\((.*?)\)(?=\s|$))?")
 
 
-_WORD: Value[Any] = Value("a text", lambda value: isinstance(value, str) and bool(value))
-_TEXTS: Value[Any] = Value(
-    "a dict of texts",
-    lambda value: isinstance(value, Mapping) and all(isinstance(s, str) for s in (*value, *value.values())),
-)
-_FUNCTION = or_none(Value("a function of the measure's parameters", callable))
-
 #: The facts of a measure that `measure` takes, beside its bounds.
 FACTS: Mapping[str, Value[Any]] = {
-    **dict.fromkeys(("name", "source", "at"), _WORD),
-    "also": _TEXTS,
+    **dict.fromkeys(("name", "source", "at"), Value("a text", lambda value: isinstance(value, str) and bool(value))),
+    "also": Value(
+        "a dict of texts",
+        lambda value: isinstance(value, Mapping) and all(isinstance(s, str) for s in (*value, *value.values())),
+    ),
     **dict.fromkeys(("monotone", "falls_beyond", "reads_nonrelevant"), truth()),
     "average": one_of("arithmetic", "geometric", "sum"),
-    **dict.fromkeys(("out_of", "gain", "discount"), _FUNCTION),
+    **dict.fromkeys(("out_of", "gain", "discount"), or_none(Value("a function of the measure's parameters", callable))),
 }
 RECORDS: Value[Any] = Value(
     "a dict of options by parameter",

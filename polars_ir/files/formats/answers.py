@@ -16,7 +16,7 @@ import polars as pl
 
 from polars_ir.errors import FileError
 from polars_ir.files.finding.file import File
-from polars_ir.files.formats.json_tree import Numbers, Row, Tree, described, frame_of
+from polars_ir.files.formats.json_tree import Numbers, Row, Tree, described, frame_of, inside
 from polars_ir.files.formats.record import Role
 from polars_ir.files.rows.blanks import NUMERAL, hint_of_words
 
@@ -95,13 +95,6 @@ def _fields(node: Any, tree: Tree) -> dict[str, Any]:
     return node if isinstance(node, dict) else {}
 
 
-def _inside(node: Any, *keys: str) -> Any:
-    """The value at a path of keys; None where there is none."""
-    for key in keys:
-        node = node.get(key) if isinstance(node, dict) else None
-    return node
-
-
 def _ids(query: str, node: Any, _tree: Tree) -> Iterator[Row]:
     """A list of ids, best first."""
     yield from ((query, document, place) for place, document in zip(range(len(node), 0, -1), node, strict=True))
@@ -153,13 +146,13 @@ SHAPES = (
     Shape("qrels", _is_by_grade, _by_grade),
     Shape(
         "run",
-        lambda node: isinstance(_inside(node, "response", "docs"), list),
+        lambda node: isinstance(inside(node, "response", "docs"), list),
         lambda query, node, tree: _hits(query, node["response"]["docs"], tree, "score"),
     ),
     Shape(
         "run",
-        lambda node: isinstance(_inside(node, "root"), dict),
-        lambda query, node, tree: _hits(query, _inside(node, "root", "children") or [], tree, "relevance"),
+        lambda node: isinstance(inside(node, "root"), dict),
+        lambda query, node, tree: _hits(query, inside(node, "root", "children") or [], tree, "relevance"),
     ),
     Shape("qrels", lambda node: isinstance(node, list), _workbench, "judgmentRatings"),
 )

@@ -15,7 +15,7 @@ import polars as pl
 
 from polars_ir.errors import SHOWN, Code, FileError, Fix, reading, warn
 from polars_ir.files.finding.file import File
-from polars_ir.files.formats.json_tree import Numbers, Tree, described, frame_of
+from polars_ir.files.formats.json_tree import Numbers, Tree, described, frame_of, inside
 from polars_ir.files.formats.record import Role
 from polars_ir.files.rows.blanks import hint_of_words
 from polars_ir.frames.nested import ranks_by_place
@@ -30,7 +30,7 @@ def kind(root: Any) -> Literal["request", "rank_eval", "nameless", "searches"] |
     if isinstance(root.get("requests"), list):
         return "request"
     details = root.get("details")
-    if isinstance(details, dict) and all(isinstance(_get(one, "hits"), list) for one in details.values()):
+    if isinstance(details, dict) and all(isinstance(inside(one, "hits"), list) for one in details.values()):
         return "rank_eval"
     if _is_search(root) or isinstance(root.get("responses"), list):
         return "nameless"
@@ -81,11 +81,11 @@ def _run(file: File, root: dict[str, Any]) -> Iterator[_Row]:
     if response_kind == "request":
         raise FileError.of_file(file, "this request has ratings only; the response of _rank_eval has the hits.")
     if response_kind == "rank_eval":
-        hits = {query: [_get(hit, "hit") for hit in one["hits"]] for query, one in root["details"].items()}
+        hits = {query: [inside(hit, "hit") for hit in one["hits"]] for query, one in root["details"].items()}
     else:
         hits = {query: response["hits"]["hits"] for query, response in _searches(file, root).items()}
     for query, of_query in hits.items():
-        is_sorted = ranks_by_place(of_query, [_get(hit, "_score") for hit in of_query])
+        is_sorted = ranks_by_place(of_query, [inside(hit, "_score") for hit in of_query])
         for place, hit in zip(range(len(of_query), 0, -1), of_query, strict=True):
             document = _document(file, query, hit)
             if is_sorted:
@@ -111,7 +111,7 @@ def _qrels(file: File, root: dict[str, Any]) -> Iterator[_Row]:
 
 def _all_ratings(file: File, root: dict[str, Any]) -> Iterator[tuple[str, list[tuple[str, Any]]]]:
     for request in root["requests"]:
-        query, ratings = _get(request, "id"), _get(request, "ratings")
+        query, ratings = inside(request, "id"), inside(request, "ratings")
         if not isinstance(query, str) or not isinstance(ratings, list):
             raise FileError.of_file(file, "every request must have an id, which is a text, and a list of ratings.")
         yield query, [(_document(file, query, rating), rating.get("rating")) for rating in ratings]
@@ -123,7 +123,7 @@ def _ratings_of_hits(file: File, root: dict[str, Any]) -> Iterator[tuple[str, li
         "come out too high. The request has all ratings: read that."
     )
     for query, detail in root["details"].items():
-        hits = [(_document(file, query, _get(hit, "hit")), _get(hit, "rating")) for hit in detail["hits"]]
+        hits = [(_document(file, query, inside(hit, "hit")), inside(hit, "rating")) for hit in detail["hits"]]
         yield query, [(document, rating) for document, rating in hits if rating is not None]
 
 
@@ -140,7 +140,7 @@ def _searches(file: File, root: dict[str, Any]) -> dict[str, Any]:
 
 
 def _document(file: File, query: str, hit: Any) -> str:
-    document = _get(hit, "_id")
+    document = inside(hit, "_id")
     if not isinstance(document, str):
         problem = (
             f"every hit and rating must be an object with an _id, which is a text; got {described(document or hit)}."
@@ -159,8 +159,4 @@ def _number(file: File, query: str, document: str, value: Any, name: str) -> int
 
 
 def _is_search(value: Any) -> bool:
-    return isinstance(_get(_get(value, "hits"), "hits"), list)
-
-
-def _get(value: Any, key: str) -> Any:
-    return value.get(key) if isinstance(value, dict) else None
+    return isinstance(inside(value, "hits", "hits"), list)

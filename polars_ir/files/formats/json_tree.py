@@ -144,6 +144,13 @@ def text_of(file: File) -> str:
     return text
 
 
+def inside(node: Any, *keys: str) -> Any:
+    """The value at a path of keys; None where there is none."""
+    for key in keys:
+        node = node.get(key) if isinstance(node, dict) else None
+    return node
+
+
 def described(value: Any) -> str:
     """A value of a tree in a message."""
     if isinstance(value, Numbers):
