@@ -20,9 +20,9 @@ class Tuning:
     #: judged one.
     deep: int = 24
 
-    #: Judgments per query at which a large run in memory is joined by row number where its rows are contiguous, or where
-    #: it has several systems or few rows for each judgment; below this that saves little time and takes more memory. A
-    #: run of fewer rows than `counted` is always joined so.
+    #: Judgments per query at which a large run in memory is joined by row number where its rows are contiguous, and else
+    #: where it has several systems or few rows for each judgment; below this that saves little time and takes more
+    #: memory. A run of fewer rows than `counted` is always joined so.
     numbered: int = 8
 
     #: Mean number of contiguous rows of a ranking at which the rows of a query count as contiguous.
