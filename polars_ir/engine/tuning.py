@@ -20,8 +20,8 @@ class Tuning:
     #: judged one.
     deep: int = 24
 
-    #: Judgments per query at which a large run in memory is joined by row number where its rows are contiguous, and else
-    #: where it has several systems or few rows for each judgment; below this that saves little time and takes more
+    #: Judgments per query at which a large run in memory is joined by row number: one with contiguous rows, and one in
+    #: any order that has several systems or few rows for each judgment. Below this that saves little time and takes more
     #: memory. A run of fewer rows than `counted` is always joined so.
     numbered: int = 8
 
