@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_ir.chunks.interval_join import overlapping
-from polars_ir.chunks.matching import NEW_GAP, OLD_GAP, matching, moved
+from polars_ir.chunks.matching import NEW_GAP, OLD_GAP, aligned_blocks
 from polars_ir.chunks.tables import Spans
 from polars_ir.errors import quoted, warn
 
@@ -88,8 +88,7 @@ def _moves(texts: pl.DataFrame, dtype: pl.DataType) -> pl.DataFrame:
         )
         if _unchanged(text.parts(), other.parts()):
             continue
-        found = list(matching(text.text, other.text))
-        found += moved(text.text, other.text, found)
+        found = aligned_blocks(text.text, other.text)
         for place, other_place, length in found:
             start = place + text.shift(place)
             blocks.append((source, start, start + length, other_place + other.shift(other_place) - start))
@@ -99,11 +98,10 @@ def _moves(texts: pl.DataFrame, dtype: pl.DataType) -> pl.DataFrame:
     schema: dict[str, Any] = {"source": dtype, "start": pl.Int64, "end": pl.Int64, "shift": pl.Int64}
     moves = pl.DataFrame(blocks, schema, orient="row")
     if blocks:
-        n_sources, share = moves["source"].n_unique(), 1 - n_aligned / max(1, n_characters)
-        warn(
-            f"the text of {n_sources} {_noun(n_sources)} changed, of which {share:.1%} could not be aligned with the "
-            "new one."
-        )
+        n_sources, lost = moves["source"].n_unique(), n_characters - n_aligned
+        share = f"{lost / max(1, n_characters):.1%}" if 1000 * lost >= n_characters else "less than 0.1%"
+        says = f", of which {share} could not be aligned with the new one" if lost else ": text was inserted, or moved"
+        warn(f"the text of {n_sources} {_noun(n_sources)} changed{says}.")
     return moves
 
 

@@ -5,27 +5,36 @@ from __future__ import annotations
 import difflib
 import os.path
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
+
+#: The place of a block in the old text and in the new one, and its length.
+Block = tuple[int, int, int]
 
 #: What stands for a gap between chunks in old and in new texts: no characters, and never the same on both sides.
 OLD_GAP, NEW_GAP = "\uffff", "\ufffe"
 GAP = f"{NEW_GAP}{OLD_GAP}"
+
+#: What stands for each character of an old and of a new text that is aligned with nothing, or is aligned already.
+OLD_MASK, NEW_MASK = "\ufdd0", "\ufdd1"
+MASK = f"{OLD_MASK}{NEW_MASK}"
 
 #: The units in which texts are aligned, each within what changed in those before: lines, sentences, words.
 UNITS = tuple(
     map(
         re.compile,
         (
-            rf"[{GAP}]|[^\n{GAP}]*\n+|[^\n{GAP}]+",
-            rf"[{GAP}]|[^{GAP}]+?(?:[.!?]+\s+|[。！？]+\s*|(?=[{GAP}])|\Z)",  # noqa: RUF001  # not those of ASCII
-            rf"[{GAP}]|\s*[^\s{GAP}]+\s*|\s+",
+            rf"[{GAP}]|[{MASK}]+|[^\n{GAP}{MASK}]*\n+|[^\n{GAP}{MASK}]+",
+            rf"[{GAP}]|[{MASK}]+|[^{GAP}{MASK}]+?(?:[.!?]+\s+|[。！？]+\s*|(?=[{GAP}{MASK}])|\Z)",  # noqa: RUF001  # not those of ASCII
+            rf"[{GAP}]|[{MASK}]+|\s*[^\s{GAP}{MASK}]+\s*|\s+",
         ),
     )
 )
 
-#: A number in a unit, and what stands for the characters of a unit that no part of another is like.
-NUMBER, UNLIKE = re.compile(r"\d+"), "\ufdd0"
+#: A number, one that ends a text so far, what goes on with it, and numbers or characters.
+NUMBER, CUT = re.compile(r"\d+(?:[.,]\d+)*"), re.compile(r"\d[\d.,]*\Z")
+GOES_ON, CHARACTER = re.compile(r"[.,]?\d"), re.compile(r"\d+|\D")
 
 #: Minimum share of the shorter of two texts that must be the same; below it, common words are chance.
 ALIKE = 0.5
@@ -37,8 +46,27 @@ MOST_PAIRS = 1_000_000
 MOST_CHARACTERS = 3000
 
 
-def matching(text: str, other: str, units: tuple[re.Pattern[str], ...] = UNITS) -> Iterator[tuple[int, int, int]]:
-    """The blocks that two texts share, in order: the place in each, and the length.
+def aligned_blocks(text: str, other: str) -> list[Block]:
+    """The blocks that two texts share: lines and sentences that stand once in each, wherever, and what is between them.
+
+    >>> aligned_blocks("One. Two. Three. ", "Two. Three! One. ")
+    [(0, 12, 5), (5, 0, 5), (10, 5, 5), (16, 11, 1)]
+    """
+    # What changed in its place must take no part of a line that is elsewhere as it was.
+    sides = [*text], [*other]
+    found = _exact(text, other, sides)
+    one = two = 0
+    for place, other_place, size in [*_in_order(sorted(found)), (len(text), len(other), 0)]:
+        between = "".join(sides[0][one:place]), "".join(sides[1][two:other_place])
+        found += _shifted(matching(*between, cut=(not one, place == len(text))), one, two)
+        one, two = place + size, other_place + size
+    return found
+
+
+def matching(
+    text: str, other: str, units: tuple[re.Pattern[str], ...] = UNITS, cut: tuple[bool, bool] = (True, True)
+) -> Iterator[Block]:
+    """The blocks that two texts share in the same order; `cut` is true of the sides on which the text may go on.
 
     >>> list(matching("one two three", "one 2 three"))
     [(0, 0, 4), (8, 6, 5)]
@@ -54,83 +82,160 @@ def matching(text: str, other: str, units: tuple[re.Pattern[str], ...] = UNITS) 
         if kind == "equal":
             yield place, other_place, places[end] - place
         elif kind == "replace":
-            old, new = parts[start:end], others[first:last]
-            inner = "".join(_unlike(old, new) if len(finer) == 1 else old), "".join(new)
-            yield from ((place + one, other_place + two, size) for one, two, size in _refined(*inner, tuple(finer)))
+            before = parts[start - 1] == OLD_GAP if start else cut[0]
+            after = parts[end] == OLD_GAP if end < len(parts) else cut[1]
+            inner = _replaced(parts[start:end], others[first:last], tuple(finer), (before, after))
+            yield from _shifted(inner, place, other_place)
 
 
-def moved(text: str, other: str, blocks: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """The blocks of lines and sentences that stand once in each text, in another order, and are in none of `blocks`."""
-    taken, other_taken = bytearray(len(text)), bytearray(len(other))
-    found: list[tuple[int, int, int]] = []
-    new = blocks
+def _exact(text: str, other: str, sides: tuple[list[str], list[str]]) -> list[Block]:
+    """The blocks of lines, and of sentences in no such line, that stand once in each text; masks them in `sides`."""
+    found: list[Block] = []
     for unit in UNITS[:2]:
-        for place, other_place, length in new:
-            taken[place : place + length] = other_taken[other_place : other_place + length] = b"\1" * length
-        places, other_places = _once(text, unit, taken), _once(other, unit, other_taken)
-        new = [(place, other_places[each], len(each)) for each, place in places.items() if each in other_places]
-        found += new
+        places, other_places = _once(text, unit, sides[0]), _once(other, unit, sides[1])
+        for each, place in places.items():
+            if each in other_places:
+                found.append(_with_blanks(sides, (place, other_places[each], len(each))))
+                for side, start, mask in zip(sides, found[-1], MASK, strict=False):
+                    side[start : start + found[-1][2]] = [mask] * found[-1][2]
     return found
 
 
-def _once(text: str, unit: re.Pattern[str], taken: bytearray) -> dict[str, int]:
-    """The places of units that stand once in a text, without the blanks around them, and have no character taken."""
+def _once(text: str, unit: re.Pattern[str], masked: list[str]) -> dict[str, int]:
+    """The places of units that stand once in a text, without the blanks around them, and have no character masked."""
     places: dict[str, list[int]] = {}
     for each in unit.finditer(text):
         places.setdefault(each[0].strip(), []).append(each.end() - len(each[0].lstrip()))
     return {
         each: place
         for each, (place, *others) in places.items()
-        if each not in GAP and not others and taken.find(1, place, place + len(each)) < 0
+        if each not in GAP and not others and "".join(masked[place : place + len(each)]) == each
     }
 
 
-def _unlike(sentences: list[str], others: list[str]) -> Iterator[str]:
-    """Sentences without those that differ from another one by numbers alone, as the items of a list do."""
+def _in_order(pairs: list[Block]) -> list[Block]:
+    """The longest part of blocks, sorted by their place in one text, that has its order in the other one, too."""
+    ends: list[int] = []
+    numbers: list[int] = []
+    before: list[int] = []
+    for number, (_, place, _) in enumerate(pairs):
+        at = bisect_left(ends, place)
+        ends[at : at + 1], numbers[at : at + 1] = [place], [number]
+        before.append(numbers[at - 1] if at else -1)
+    chain = numbers[-1:]
+    while chain and before[chain[-1]] >= 0:
+        chain.append(before[chain[-1]])
+    return [pairs[number] for number in reversed(chain)]
+
+
+def _with_blanks(sides: tuple[list[str], list[str]], block: Block) -> Block:
+    """A block, with what is the same and not masked of the blanks behind it, and of an indentation before it."""
+    (text, other), (one, two, size) = sides, block
+    room = min(len(text) - one, len(other) - two)
+    while size < room and text[one + size] == other[two + size] and text[one + size].isspace():
+        size += 1
+    indent = 0
+    # A line break before is that of another line.
+    while indent < min(one, two) and text[one - indent - 1] == other[two - indent - 1] in (" ", "\t"):
+        indent += 1
+    indent = indent if indent == one or text[one - indent - 1] == "\n" else 0
+    return one - indent, two - indent, size + indent
+
+
+def _replaced(
+    old: list[str], new: list[str], finer: tuple[re.Pattern[str], ...], cut: tuple[bool, bool]
+) -> Iterator[Block]:
+    """The blocks of units that were replaced: twins by numbers one by one, and what is between them together."""
+    # Of words, numbers alone say nothing.
+    twins = _twins(old, new) if finer else []
+    old = list(_unlike(old, new, cut)) if finer else old
+    places, other_places = _places(old), _places(new)
+    one = two = 0
+    for last, other_last, n in [*twins, (len(old), len(new), 0)]:
+        for start, end, first, final in ((one, last, two, other_last), (last, last + n, other_last, other_last + n)):
+            sides = cut[0] and not start, cut[1] and end == len(old)
+            found = _refined("".join(old[start:end]), "".join(new[first:final]), finer, sides)
+            yield from _shifted(found, places[start], other_places[first])
+        one, two = last + n, other_last + n
+
+
+def _shifted(blocks: Iterator[Block] | list[Block], place: int, other_place: int) -> Iterator[Block]:
+    """The blocks of texts that begin at these places."""
+    yield from ((place + one, other_place + two, size) for one, two, size in blocks)
+
+
+def _twins(old: list[str], new: list[str]) -> list[Block]:
+    """The numbers of units that differ by numbers alone, of which there are as many in both, as blocks of one each."""
+    forms: tuple[dict[str, list[int]], dict[str, list[int]]] = {}, {}
+    for side, units in zip(forms, (old, new), strict=True):
+        for number, each in enumerate(units):
+            if NUMBER.search(each):
+                side.setdefault(_numbered(each), []).append(number)
+    of_both = ((ours, forms[1].get(form, [])) for form, ours in forms[0].items())
+    pairs = [(*pair, 1) for ours, theirs in of_both if len(ours) == len(theirs) for pair in zip(ours, theirs)]  # noqa: B905
+    return _in_order(sorted(pairs))
+
+
+def _unlike(units: list[str], others: list[str], cut: tuple[bool, bool]) -> Iterator[str]:
+    """Units without those that differ from others by numbers alone, as the items of a list do.
+
+    Where as many of them are on both sides, the numbers changed, and no item was deleted.
+    """
     known, numbered = ("\0".join(of(each.strip()) for each in others) for of in (str, _numbered))
-    whole = set(numbered.split("\0"))
-    for before, each, after in zip(["", *sentences], sentences, [*sentences[1:], ""], strict=False):
-        own = each.strip()
-        is_other = NUMBER.search(own) and _numbered(own) in whole
-        # Beside a gap or an end a sentence may be cut, and what is left of it may be a number.
-        if NUMBER.search(own) and not own.isdigit() and not {before, after}.isdisjoint(("", OLD_GAP)):
-            is_other = own not in known and _numbered(own) in numbered
-        yield re.sub(r"\S", UNLIKE, each) if is_other else each
+    counts = [Counter(map(_numbered, side)) for side in (units, others)]
+    ends = [OLD_GAP if is_cut else "" for is_cut in cut]
+    for before, each, after in zip([ends[0], *units], units, [*units[1:], ends[1]], strict=False):
+        own, form = each.strip(), _numbered(each)
+        count, n_others = (side[form] for side in counts)
+        is_other = NUMBER.search(own) and n_others not in (0, count)
+        # Beside a gap or an end a unit may be cut, and what is left of it may be a number.
+        if NUMBER.search(own) and not own.isdigit() and OLD_GAP in (before, after) and count != n_others:
+            start, end = "" if before == OLD_GAP else r"(?<!\d)", "" if after == OLD_GAP else r"(?!\d)"
+            is_other = numbered.count(form) > 1 and not re.search(f"{start}{re.escape(own)}{end}", known)
+        yield re.sub(r"\S", OLD_MASK, each) if is_other else each
 
 
 def _numbered(unit: str) -> str:
-    """A unit with one number for all."""
-    return NUMBER.sub("0", unit)
+    """A unit with one number for all, without the blanks around it."""
+    return NUMBER.sub("0", unit.strip())
 
 
-def _refined(text: str, other: str, units: tuple[re.Pattern[str], ...]) -> list[tuple[int, int, int]]:
+def _refined(text: str, other: str, units: tuple[re.Pattern[str], ...], cut: tuple[bool, bool]) -> list[Block]:
     """The blocks that two texts without a common unit share, if these are enough."""
+    # What is aligned already stands between no words that are not.
+    starts = [len(side) - len(side.lstrip(MASK)) for side in (text, other)]
+    text, other = text.strip(MASK), other.strip(MASK)
     head = _common(text, other)
     # Beside a gap a unit is cut, and the same as far as it goes.
-    head = head if _is_cut(text[head:], 0) or _is_cut(other[head:], 0) else 0
+    head = head if _is_cut(text[head:]) or _is_cut(other[head:]) else 0
     tail = _common(text[head:][::-1], other[head:][::-1])
     rest, new = text[head : len(text) - tail], other[head : len(other) - tail]
-    if not (_is_cut(rest, -1) or _is_cut(new, -1)):
+    if not (_is_cut(rest[::-1]) or _is_cut(new[::-1])):
         tail, rest, new = 0, text[head:], other[head:]
-    inner = list(matching(rest, new, units)) if units and rest and new else _by_characters(rest, new)
-    found = [(0, 0, head), *((head + one, head + two, size) for one, two, size in inner)]
+    sides = cut[0] and not head, cut[1] and not tail
+    inner = list(matching(rest, new, units, sides)) if units and rest and new else _by_characters(rest, new)
+    found = [(0, 0, head), *_shifted(inner, head, head)]
     found = [each for each in (*found, (len(text) - tail, len(other) - tail, tail)) if each[2]]
-    shorter = min(sum(each not in GAP for each in side) for side in (text, other))
-    return found if sum(size for *_, size in found) >= ALIKE * shorter else []
+    shorter = min(len(side) - sum(map(side.count, (*GAP, *MASK))) for side in (text, other))
+    return list(_shifted(found, *starts)) if sum(size for *_, size in found) >= ALIKE * shorter else []
 
 
-def _is_cut(rest: str, side: int) -> bool:
-    """True of a text that is at its end, or at a gap, on a side."""
-    return not rest or rest[side] in GAP
+def _is_cut(rest: str) -> bool:
+    """True of a text that is at its end, or at a gap."""
+    return not rest or rest[0] in GAP
 
 
 def _common(text: str, other: str) -> int:
-    """The length of the common beginning of two texts."""
-    return len(os.path.commonprefix([text, other]))  # noqa: RUF071  # by characters is meant
+    """The length of the common beginning of two texts, at the end of which no number is cut."""
+    size = len(os.path.commonprefix([text, other]))  # noqa: RUF071  # by characters is meant
+    if GOES_ON.match(text, size) or GOES_ON.match(other, size):
+        number = CUT.search(text, 0, size)
+        return number.start() if number else size
+    return size
 
 
-def _by_characters(text: str, other: str) -> list[tuple[int, int, int]]:
-    """The blocks that two words share, which may be a text in a script without spaces."""
+def _by_characters(text: str, other: str) -> list[Block]:
+    """The blocks that two words share, which may be a text in a script without spaces; numbers are not cut."""
     if not text or not other or len(text.split()) > 1 or len(other.split()) > 1:
         return []
     head = _common(text, other)
@@ -138,8 +243,11 @@ def _by_characters(text: str, other: str) -> list[tuple[int, int, int]]:
     rest, new = text[head : len(text) - tail], other[head : len(other) - tail]
     found = [(0, 0, head)]
     if max(len(rest), len(new)) <= MOST_CHARACTERS:
-        blocks = difflib.SequenceMatcher(None, rest, new, autojunk=False).get_matching_blocks()
-        found += [(head + one, head + two, size) for one, two, size in blocks]
+        parts, others = CHARACTER.findall(rest), CHARACTER.findall(new)
+        places, other_places = _places(parts), _places(others)
+        blocks = difflib.SequenceMatcher(None, parts, others, autojunk=False).get_matching_blocks()
+        inner = ((places[one], other_places[two], places[one + size] - places[one]) for one, two, size in blocks)
+        found += _shifted(inner, head, head)
     found = [each for each in (*found, (len(text) - tail, len(other) - tail, tail)) if each[2]]
     # Single characters are in any long word.
     return found if sum(size for *_, size in found) >= ALIKE * max(len(text), len(other)) else []

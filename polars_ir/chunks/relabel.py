@@ -33,7 +33,8 @@ def relabel(qrels: Table[FrameT], old_chunks: Any, new_chunks: Any, *, min_overl
 
     A new chunk takes the grade of each old one in the same source with which it shares `min_overlap` of the shorter of
     both, the highest of several; grade 0 moves, too. Never across sources, however equal the words; text that moved
-    within its source is followed by lines and sentences that stand once before and after.
+    within its source is followed by lines and sentences that stand once before and after. A line or sentence in which
+    numbers alone changed is followed where as many of its kind stand there as before; else it may be another item.
 
     Parameters
     ----------
@@ -54,8 +55,8 @@ def relabel(qrels: Table[FrameT], old_chunks: Any, new_chunks: Any, *, min_overl
         any judged document stay. `changes`, a row per old label: these columns, and `change` (`"kept"`: the same span,
         `"moved"`, `"split"`: to several chunks, `"merged"`: with another label of the query, `"gone"`), `new` (the
         chunks that took the grade), `covered` (the share of the old chunk in these), `aligned` (the share that the new
-        text has still, null without texts to compare) and `review`: gone, or relevant and in no new chunk as a whole,
-        which may lack the answer.
+        text has still, null without texts to compare) and `review`: gone, or relevant and in no new chunk as a whole
+        and as it was, which may lack the answer.
 
     Warns
     -----
@@ -167,14 +168,15 @@ def _taken(chunks: pl.DataFrame, pieces: pl.DataFrame, new: Spans, min_overlap: 
     # Places in the old text, from the start of its chunk.
     first = pl.col("start") - pl.col("start_right") + pl.col("place")
     own, n = own_text("doc_id", new.dtypes).alias("new"), pl.col("end_left") - pl.col("start_left")
-    places = met.select(OLD, own, start=first, end=first + LENGTH, n=n)
+    places = met.select(OLD, own, start=first, end=first + LENGTH, n=n, shift=pl.col("start") - first)
     pairs = places.collect(engine="streaming").join(chunks.select(OLD, length=LENGTH), on=OLD)
     shared = pairs.with_columns(shared=LENGTH.sum().over(OLD, "new"))
     shorter = pl.min_horizontal("n", "length")
-    return shared.filter(pl.col("shared") / shorter >= min_overlap).with_columns(
-        whole=pl.col("shared") == pl.col("length"),
-        same=(pl.col("shared") == pl.col("length")) & (pl.col("shared") == pl.col("n")),
-    )
+    taken = shared.filter(pl.col("shared") / shorter >= min_overlap)
+    # Pieces with other text between them, or in another order, are not what was judged.
+    one_piece = pl.col("shift").min().over(OLD, "new") == pl.col("shift").max().over(OLD, "new")
+    whole = (pl.col("shared") == pl.col("length")) & one_piece
+    return taken.with_columns(whole=whole, same=whole & (pl.col("shared") == pl.col("n")))
 
 
 def _changes(labels: pl.DataFrame, shares: pl.DataFrame, pairs: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
