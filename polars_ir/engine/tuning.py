@@ -21,8 +21,8 @@ class Tuning:
     deep: int = 24
 
     #: Judgments per query at which a large run in memory is joined by row number: one with contiguous rows, and one in
-    #: any order that has several systems or few rows for each judgment. Below this that saves little time and takes more
-    #: memory. A run of fewer rows than `counted` is always joined so.
+    #: any order that has several systems or few rows for each judgment. Below this that saves little time and takes
+    #: more memory. A run of fewer rows than `counted` is always joined so.
     numbered: int = 8
 
     #: Mean number of contiguous rows of a ranking at which the rows of a query count as contiguous.
