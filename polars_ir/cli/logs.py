@@ -69,7 +69,8 @@ def is_log(name: str, options: argparse.Namespace) -> bool:
             return _begins_as_log("\n".join(begin)) if format is JSON else prints_lists
         if format is NDJSON:
             filled = pl.scan_lines(file, name="line", glob=False).filter(pl.col("line").str.contains(r"\S"))
-            return _is_record(json.loads(filled.head(1).collect(engine="streaming").item()))
+            # The first records may lack lists.
+            return any(_is_record(json.loads(line)) for line in filled.head(64).collect(engine="streaming")["line"])
         scan = pl.scan_parquet if format is PARQUET else pl.scan_ipc
         schema = scan(file).collect_schema()
     except (*FAILURES, ValueError):

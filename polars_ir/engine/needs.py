@@ -19,14 +19,14 @@ from polars_ir.errors import (
     MeasureError,
     OptionError,
     Setting,
-    closest,
     nearest,
     option,
     quoted,
 )
 from polars_ir.frames.canonical_frame import CanonicalFrame
+from polars_ir.frames.guesses import words
 from polars_ir.frames.kinds import to_polars
-from polars_ir.frames.roles import could_be, find
+from polars_ir.frames.roles import find
 from polars_ir.frames.table import MADE
 from polars_ir.language.budget import WITHIN
 from polars_ir.language.catalog import CATALOG, info_of
@@ -45,6 +45,10 @@ ALWAYS = frozenset({"relevance", "rank"})
 
 #: Columns by which the documents of a tie are reordered.
 OF_TIES = ("doc_id", "n_higher", "n_tied")
+
+
+#: Words of amounts, beside which the name of a column has that of what is counted: `n_tokens`, `token_count`.
+AMOUNTS = frozenset({"n", "num", "nr", "number", "of", "count", "total", "len", "length", "size"})
 
 
 #: What a computed column is made of.
@@ -237,8 +241,8 @@ def has_parts(qrels: object) -> bool:
     if qrels is None or isinstance(qrels, Mapping):
         return False
     schema = to_polars("qrels", qrels, column="relevance").collect_schema()
-    name = find("qrels", "subtopic", schema)
-    return name is not None and could_be("subtopic", schema[name])
+    # Of whichever type: groups that are no ids are refused, and never documents by themselves.
+    return find("qrels", "subtopic", schema) is not None
 
 
 def check_columns(
@@ -283,16 +287,16 @@ def _check_costs(run: CanonicalFrame, costs: Sequence[str], measures: Sequence[R
 
 
 def _naming_costs(cost: str, others: Sequence[str], measures: Sequence[ResolvedMeasure]) -> Fix:
-    """Advice to give documents costs, or to name the column that has them, by the likeliest of the others."""
+    """Advice to give documents costs, or to name the column that has them, where one is called alike."""
     give = "Give each retrieved document its cost there"
     calls = [measure.call for measure in measures if measure.call and measure.call.arguments.get("cost") == cost]
-    likest = closest([cost], others)
-    if not calls or likest is None:
+    likely = [name for name in others if words(name) - AMOUNTS == words(cost) - AMOUNTS != frozenset()]
+    if not calls or not likely:
         name_it = "or name the column with cost="
         return Fix(f"{give}, {name_it}", without_code=f'{give} (in a log {{"id": "d1", "{cost}": 320}}), {name_it}')
-    name = info_of(calls[0]).column({**calls[0].arguments, "cost": likest})
-    words = f"{give}, or name the column that has it"
-    return Fix(words, Code(f"run.ir.evaluate(qrels, [{name!r}])"), without_code=f'{words}: "{name}"')
+    name = info_of(calls[0]).column({**calls[0].arguments, "cost": likely[0]})
+    advice = f"{give}, or name the column that has it"
+    return Fix(advice, Code(f"run.ir.evaluate(qrels, [{name!r}])"), without_code=f'{advice}: "{name}"')
 
 
 def _check_column(pair: RunAndQrels, measure: str, column: str, relation: Sequence[str] | None) -> None:

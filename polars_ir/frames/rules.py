@@ -14,6 +14,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_ir.errors import SHOWN, Code, DataError, Fix, Setting, caller, fold, option
+from polars_ir.frames.guesses import words
 from polars_ir.frames.roles import NO_NEIGHBOUR, PARTS, PROVENANCE, QUERY_HASH, ROLES, could_be, is_rank, no_ids
 
 #: Messages of plans that find an invalid row.
@@ -28,6 +29,9 @@ VALUES = ("score", "relevance")
 
 #: Column of the numbers of rows, which a message calls `row`.
 ROW = "polars_ir: row"
+
+#: Words of integers that are a number of each document.
+COSTS = frozenset({"token", "char", "character", "word", "byte", "sentence", "length", "len", "size", "price", "cost"})
 
 #: The type that no value has.
 NOTHING = pl.Enum([])
@@ -184,6 +188,7 @@ def check_duplicates(
     if table == "qrels":
         # Any other column is one of judges, or of subtopics.
         spare = [name for name in spare if fold(name) in PARTS or frame.schema[name].is_temporal()]
+    spare = [name for name in spare if not _is_of_documents(frame, name, keys)]
     apart = distinguishing(repeated, keys, spare)
     if not apart and (several := _distinguishing_but_for_copies(repeated, keys, spare)):
         # Keeping one row of each id would leave out all nights but one.
@@ -205,6 +210,14 @@ def without_id(value: object, code: Code, what: str = "these rows") -> Fix:
 def rows_without_id(column: str, value: object) -> Fix:
     """The advice for rows of a run with such an id."""
     return without_id(value, Code.keeping("run", f"pl.col({column!r}) != {value!r}", f"run[{column!r}] != {value!r}"))
+
+
+def _is_of_documents(frame: pl.DataFrame, name: str, keys: Sequence[str]) -> bool:
+    """True of integers that are a number of each document: most rankings by them would have a single one."""
+    if not frame.schema[name].is_integer() or fold(name) in PARTS or "doc_id" not in keys:
+        return False
+    rankings = frame.select(*(key for key in keys if key != "doc_id"), name).n_unique()
+    return 2 * rankings > frame.height
 
 
 def distinguishing(rows: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> list[str]:
@@ -291,13 +304,14 @@ def keys_perhaps(dtypes: Mapping[str, pl.DataType], known: Sequence[str]) -> lis
     ids = [name for name, dtype in spare.items() if could_be("run", dtype)]
     days = [name for name, dtype in spare.items() if dtype.is_temporal()]
     texts = [name for name in ids if not dtypes[name].is_integer()]
-    return [*texts, *days, *(name for name in ids if dtypes[name].is_integer())]
+    return [*texts, *days, *(name for name in ids if dtypes[name].is_integer() and not words(name) & COSTS)]
 
 
 def duplicates_of_a_plan(dtypes: Mapping[str, pl.DataType], known: Sequence[str]) -> str:
     """Message of a plan that meets a document of a run twice; columns that are `known` have a meaning."""
     spare = keys_perhaps(dtypes, known)[:SHOWN]
     systems = [] if "run" in known else [name for name in spare if could_be("run", dtypes[name])]
+    systems = [name for name in systems if not dtypes[name].is_integer()]
     rename = f"if {' or '.join(map(repr, systems))} names the systems, rename it to 'run'; " if systems else ""
     tell = "distinguishes" if len(spare) == 1 else "distinguish"
     by = option("by", spare)

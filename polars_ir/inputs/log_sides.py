@@ -312,18 +312,19 @@ def scores_of(table: pl.DataFrame, found: Side | None, scores: str | Literal[Fal
 def numbers_of(found: Side | None, taken: Sequence[str]) -> dict[str, pl.Expr]:
     """The lists of other numbers of the retrieved documents, such as their tokens, by name.
 
-    None that would be a column of another role in a run, or of the names taken.
+    None that would be a column of another role in a run, or of the names taken. Of two of a name the one of the lesser
+    depth counts, also where it is null.
     """
     if found is None:
         return {}
-    numbers: dict[str, pl.Expr] = {}
+    numbers: dict[str, tuple[int, pl.Expr]] = {}
     fields = fields_of(found.raw.dtype)
     for path in paths_of(fields):
-        each, name = field(fields, path, pl.element()), path.rpartition(".")[-1]
+        each, name, depth = field(fields, path, pl.element()), path.rpartition(".")[-1], path.count(".")
         free = name not in taken and fold(name) not in OF_ROLES and not is_rank(name)
-        if each and each.dtype.is_numeric() and free:
-            numbers.setdefault(name, found.raw.of(each.value).value)
-    return numbers
+        if each and each.dtype.is_numeric() and free and (name not in numbers or depth < numbers[name][0]):
+            numbers[name] = depth, found.raw.of(each.value).value
+    return {name: value for name, (_, value) in numbers.items()}
 
 
 def _numbers(lists: Lists) -> pl.Expr | None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from polars_ir.errors import MeasureError
 from polars_ir.language.options import Option, Value, is_number, one_of
 from polars_ir.language.parametrised import ParametrisedColumns
 
@@ -58,6 +59,11 @@ def cutoff(k: int | None, budget: float | None, cost: str, over: str) -> int | p
     (5, ["within(budget=4000, cost='tokens', over='stop')"])
     """
     if budget is None:
+        given = [
+            f"{name}={value!r}" for name, value in (("cost", cost), ("over", over)) if value != BUDGET[name].default
+        ]
+        if given:
+            raise MeasureError(f"a measure with {' and '.join(given)} needs a budget.", fix="Give one: budget=4000")
         return k
     within = WITHIN.column(Budget(budget, cost, over)).first()
     return within if k is None else within.clip(upper_bound=k)

@@ -21,6 +21,9 @@ PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 #: A number: `0_9` is 0.9.
 NUMBER = r"(?:minus_)?\d+(?:_\d+)?"
 
+#: A text that is a value as it is.
+TEXT = r"[a-z][a-z0-9_]*"
+
 #: Values with a word for them.
 WORDS: Mapping[str, object] = {"none": None, "true": True, "false": False}
 
@@ -63,12 +66,13 @@ def read(text: str, catalog: tuple[Measure, ...]) -> tuple[MeasureInfo, dict[str
             continue
         given = [each.group("name", "value") for each in re.finditer(_one(info), rest)]
         by_name = _parameters(info)
-        if all(value in by_name[name][1] or re.fullmatch(NUMBER, value) for name, value in given):
+        texts = _of_text(info)
+        if all(name in texts or value in by_name[name][1] or re.fullmatch(NUMBER, value) for name, value in given):
             if len({name for name, _ in given}) < len(given):
                 raise MeasureError.syntax(text, "it gives a parameter twice")
             cutoff = {} if at is None else {info.at: _number(at)}
             values = ((*by_name[name], value) for name, value in given)
-            arguments = {name: words[value] if value in words else _number(value) for name, words, value in values}
+            arguments = {name: words[value] if value in words else _read(value) for name, words, value in values}
             return info, {**cutoff, **arguments}
     return None
 
@@ -95,10 +99,17 @@ def _number(text: str) -> float:
     return float(number) if "." in number else int(number)
 
 
+def _read(value: str) -> object:
+    """The number or the text of a value without a word."""
+    return _number(value) if re.fullmatch(NUMBER, value) else value
+
+
 def _value(info: MeasureInfo, name: str, value: object) -> str | None:
     """A parameter's value as a component of a name; None where it has no such spelling."""
     if is_number(value):
         return _of_number(value)
+    if _folded(name) in _of_text(info) and isinstance(value, str) and re.fullmatch(TEXT, value):
+        return value
     # The same object or type: `pl.Expr` compares to an expression, and True to 1.
     return next((text for text, known in _parameters(info)[_folded(name)][1].items() if _same(known, value)), None)
 
@@ -118,6 +129,13 @@ def _parameters(info: MeasureInfo) -> dict[str, tuple[str, Mapping[str, object]]
     return by_name
 
 
+def _of_text(info: MeasureInfo) -> set[str]:
+    """The parameters of a measure, folded, that are texts of the user's, as the name of a column."""
+    return {
+        _folded(name) for name, option in info.options.items() if option.value.holds("a") and not option.value.choices
+    }
+
+
 def _one(info: MeasureInfo) -> str:
     """The pattern of one parameter with its value."""
     parameters = _parameters(info)
@@ -125,7 +143,10 @@ def _one(info: MeasureInfo) -> str:
         return r"(?!)(?P<name>)(?P<value>)"
     words = {word for _, values in parameters.values() for word in values}
     names, values = ("|".join(sorted(map(re.escape, texts), key=len, reverse=True)) for texts in (parameters, words))
-    return rf"_(?P<name>{names})_(?P<value>{NUMBER}|{values})(?=_|$)"
+    of_text = "|".join(rf"(?<=_{name}_)" for name in sorted(_of_text(info)))
+    # Up to the next parameter, since the name of a column has underscores, too.
+    text = rf"|(?:{of_text}){TEXT}?(?=_(?:{names})_|$)" if of_text else ""
+    return rf"_(?P<name>{names})_(?P<value>(?:{NUMBER}|{values})(?=_|$){text})"
 
 
 @functools.lru_cache(maxsize=4)

@@ -80,9 +80,11 @@ def _found(experiment: Experiment, rows: pl.DataFrame) -> Iterator[dict[str, Any
 
 
 def _bounds(rows: pl.DataFrame, qrels: Any, measure: str, options: Reporting) -> dict[str, Any] | None:
-    """Mean of a measure with its bounds by system; None without unjudged documents."""
+    """Mean of a measure with its bounds by system; None for a measure without, and without unjudged documents."""
     named = column_of(measure)
-    if named is None or "bounds" in kind_of(named.info.function(**named.arguments)).refuses:
+    if named is None or named.arguments.get("budget") is not None:
+        return None
+    if "bounds" in kind_of(named.info.function(**named.arguments)).refuses:
         return None
     means: pl.DataFrame = mean(evaluate_collected(rows, qrels, measure, **options, bounds=True))
     name, *bounds = (column for column in means.columns if column != "run")

@@ -22,11 +22,11 @@ from polars_ir.frames.kinds import Frame, give_back, to_polars
 from polars_ir.frames.roles import find
 from polars_ir.frames.table import run_table
 from polars_ir.frames.table_types import FrameT, Table
-from polars_ir.language.names import Measures, ResolvedMeasure
+from polars_ir.language.names import Measures
 from polars_ir.language.options import check, count, or_none, public
-from polars_ir.runs.alternatives import DECIMALS, check_number, cutoff_of, frames_of, one_measure
+from polars_ir.runs.alternatives import DECIMALS, check_number, frames_of, one_measure
 from polars_ir.runs.evaluate import evaluate_collected
-from polars_ir.runs.explain import explained, keys_of, with_texts
+from polars_ir.runs.explain import COUNTED, explained, keys_of, with_texts
 from polars_ir.runs.options import Explaining
 from polars_ir.runs.selection import selected
 
@@ -115,7 +115,7 @@ def diff(
     judgments = to_polars("qrels", qrels, column="relevance")
     contributions = explained(runs, judgments, measured, most["query_id"], options, keys)
     contributions = contributions.rename({query: "query_id"})
-    rows = most.join(_side_by_side(contributions, measured, on), on=on).filter(pl.col("difference") != 0)
+    rows = most.join(_side_by_side(contributions, on), on=on).filter(pl.col("difference") != 0)
     order = dict.fromkeys(keys, False)
     order |= {"query_difference": True, "query_id": False, "difference": True, "doc_id": False}
     by_size = [pl.col(column).abs() if falling else pl.col(column) for column, falling in order.items()]
@@ -124,20 +124,16 @@ def diff(
     return give_back(rows.lazy(), run_a)
 
 
-def _side_by_side(documents: pl.DataFrame, measure: ResolvedMeasure, ranking: Sequence[str]) -> pl.DataFrame:
+def _side_by_side(documents: pl.DataFrame, ranking: Sequence[str]) -> pl.DataFrame:
     """Documents of two systems, with their contributions to each; `ranking` are its keys."""
     on = [*ranking, "doc_id"]
     of_a, of_b = (
         documents.filter(run=side).select(
-            *on, "relevance", "gain", pl.col("rank", "contribution").name.suffix(f"_{side}")
+            *on, "relevance", "gain", pl.col("rank", "contribution", COUNTED).name.suffix(f"_{side}")
         )
         for side in SIDES
     )
-    last = cutoff_of(measure)
-    has_a, has_b = (
-        pl.col(f"rank_{side}").is_not_null() if last is None else (pl.col(f"rank_{side}") <= last).fill_null(False)
-        for side in SIDES
-    )
+    has_a, has_b = (pl.col(f"{COUNTED}_{side}").fill_null(False) for side in SIDES)
     worth = pl.coalesce("gain", "gain_right") > 0
     contribution_a, contribution_b = (pl.col(f"contribution_{side}").fill_null(0.0) for side in SIDES)
     return of_a.join(of_b, on=on, how="full", coalesce=True).select(

@@ -21,18 +21,19 @@ from polars_ir.frames.kinds import Frame, give_back, to_polars
 from polars_ir.frames.roles import KEYS, ROLES, TEXT, columns_of, find, required
 from polars_ir.frames.table import run_table
 from polars_ir.frames.table_types import FrameT, Table
+from polars_ir.language.budget import BUDGET, cutoff
 from polars_ir.language.catalog import info_of
 from polars_ir.language.names import Measures, ResolvedMeasure
 from polars_ir.language.options import keys_named, public
-from polars_ir.language.words import place, relevant
+from polars_ir.language.words import place, relevant, top
 from polars_ir.runs import alternatives
 from polars_ir.runs.alternatives import DECIMALS, MEASURED, Frames
 from polars_ir.runs.options import Depth, Explaining, Showing
 from polars_ir.runs.pooled import warn_of_pooled_rows
 from polars_ir.runs.selection import selected
 
-#: The last rank of a truncated ranking.
-DOWN_TO = "polars_ir: down to"
+#: The last rank of a truncated ranking; and true for a document down to the cutoff of the measure, or in its budget.
+DOWN_TO, COUNTED = "polars_ir: down to", "polars_ir: counted"
 
 #: Columns of explained or compared rows, whose names no key of rankings may have.
 MADE = (
@@ -123,7 +124,7 @@ def explain(
         table = run_table(frames, check=False, by=keys)
         warn_of_pooled_rows(table)
     query = rows.columns[rows.columns.index("rank") - 1]
-    rows = seen(rows, depth, measured).with_columns(lost=lost(depth, measured))
+    rows = seen(rows, depth).with_columns(lost=lost(depth)).drop(COUNTED)
     return give_back(with_texts(rows, query, options).lazy(), run)
 
 
@@ -160,7 +161,7 @@ def explained(
         contribution=pl.when(retrieved).then(value - above.fill_null(0.0)).otherwise(value).round(DECIMALS),
         value=pl.when(retrieved).then(value),
     )
-    names = ("rank", "doc_id", "relevance", "gain", "discount", "contribution", "value", "ideal_relevance")
+    names = ("rank", "doc_id", "relevance", "gain", "discount", "contribution", "value", "ideal_relevance", COUNTED)
     order = {**dict.fromkeys(keys, False), "rank": False, "relevance": True, "doc_id": True}
     ordered = valued.sort(list(order), descending=list(order.values()), nulls_last=True)
     return ordered.select(*keys, *names).rename(pair.run.source_names)
@@ -206,16 +207,17 @@ def _documents(measure: ResolvedMeasure, relation: pl.DataFrame, pair: RunAndQre
         gain = info.gain(**arguments)
     if info and info.discount:
         discount = info.discount(**arguments)
-    documents = relation.filter(pl.col("doc_id").is_not_null())
+    counted = top(_cut(measure)).over(keys).fill_null(False).alias(COUNTED)
+    documents = relation.filter(pl.col("doc_id").is_not_null()).with_columns(counted)
     if pair.qrels and pair.qrels.per:
         subtopics = documents.group_by(*keys, "doc_id")
-        documents = subtopics.agg(pl.col("relevance").max(), pl.col("rank").first())
+        documents = subtopics.agg(pl.col("relevance").max(), pl.col("rank", COUNTED).first())
     documents = documents.with_columns(gain.fill_null(0.0).over(keys).alias("gain")).with_columns(
         discount=pl.when(pl.col("rank").is_not_null()).then(discount),
     )
     judged = documents.filter(pl.col("relevance").is_not_null())
     ideal = judged.select(*keys, rank=place("relevance").over(keys), ideal_relevance="relevance")
-    documents = documents.select(*keys, "rank", "doc_id", "relevance", "gain", "discount")
+    documents = documents.select(*keys, "rank", "doc_id", "relevance", "gain", "discount", COUNTED)
     return documents.join(ideal, on=[*keys, "rank"], how="left")
 
 
@@ -292,26 +294,29 @@ def check_judged(query_ids: pl.Series, judgments: Frame, run: Frames) -> None:
     )
 
 
-def _rank_of(depth: Depth, measure: ResolvedMeasure) -> int | None:
-    """The last rank of a ranking to show; None for all of it."""
-    return alternatives.cutoff_of(measure) if depth == "cutoff" else depth
+def _cut(measure: ResolvedMeasure) -> int | pl.Expr | None:
+    """The cutoff of a measure, also of one with a budget."""
+    given = measure.call.arguments if measure.call else {}
+    budget: dict[str, Any] = {name: given.get(name, option.default) for name, option in BUDGET.items()}
+    return cutoff(alternatives.cutoff_of(measure), **budget)
 
 
-def lost(depth: Depth, measure: ResolvedMeasure) -> pl.Expr:
+def _down_to(depth: Depth) -> pl.Expr:
+    """Documents down to the depth."""
+    of_rank = pl.col("rank").is_not_null() if depth is None else pl.col("rank") <= depth
+    return pl.col(COUNTED) if depth == "cutoff" else of_rank.fill_null(False)
+
+
+def lost(depth: Depth) -> pl.Expr:
     """Documents of a positive gain that are not retrieved down to the depth."""
-    last = _rank_of(depth, measure)
-    below = pl.lit(False) if last is None else pl.col("rank") > last
-    return (pl.col("gain") > 0) & (pl.col("rank").is_null() | below)
+    return (pl.col("gain") > 0) & ~_down_to(depth)
 
 
-def seen(explanation: pl.DataFrame, depth: Depth, measure: ResolvedMeasure) -> pl.DataFrame:
+def seen(explanation: pl.DataFrame, depth: Depth) -> pl.DataFrame:
     """Rows of an explanation down to the depth, and those of documents that were lost."""
-    last = _rank_of(depth, measure)
-    if last is None:
-        return explanation
     # Always show documents that contribute.
     has_part = (pl.col("contribution") != 0).fill_null(False) & (depth == "cutoff")
-    return explanation.filter((pl.col("rank") <= last).fill_null(False) | lost(depth, measure) | has_part)
+    return explanation.filter(_down_to(depth) | lost(depth) | has_part)
 
 
 def with_texts(rows: pl.DataFrame, query: str, options: Explaining, *, named: str = "") -> pl.DataFrame:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DtypeError, Fix, nearest, quoted
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, fold, nearest, quoted
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import to_polars
+from polars_ir.frames.roles import ROLE_OF
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, column, count, or_none, public, truth
 from polars_ir.runs.rankings import ranked, returned, searched_run
@@ -83,6 +84,22 @@ def _of_calls(run: Table[FrameT], step: str) -> CanonicalFrame:
         says = f"has no column {step!r} with the number or the time of each call; it has {quoted(schema)}."
         raise ColumnError(says, about="run", near=nearest(step, schema), fix="Name the column of calls (step)")
     if not (dtype.is_integer() or dtype.is_temporal()):
-        fix = Fix("Number the calls in their order, as in", Code(f"run.with_columns(pl.col({step!r}).cast(pl.Int64))"))
-        raise DtypeError.of_column("run", step, "integers or times", dtype, fix)
+        raise DtypeError.of_column("run", step, "integers or times", dtype, _numbering(run, step, dtype))
     return searched_run(run, by=(step,))
+
+
+def _numbering(run: Table[FrameT], step: str, dtype: pl.DataType) -> Fix:
+    """The advice for calls that are neither integers nor times, with code where it keeps their order."""
+    fix = Fix("Number the calls of a query in their order")
+    frame = to_polars("run", run, column="score")
+    if not isinstance(frame, pl.DataFrame) or not (dtype.is_numeric() or dtype == pl.String) or fold(step) in ROLE_OF:
+        return fix
+    steps = frame[step].drop_nulls()
+    numbers = steps.cast(pl.Int64, strict=False)
+    if not numbers.null_count() and (dtype == pl.String or (numbers == steps).all()):
+        return fix._replace(code=Code.casting("run", step, pl.Int64))
+    if dtype == pl.String or not steps.is_finite().all():
+        return fix
+    polars = f"run.with_columns(pl.col({step!r}).rank('dense').cast(pl.Int64))"
+    pandas = f"run.assign(**{{{step!r}: run[{step!r}].rank(method='dense').astype('Int64')}})"
+    return fix._replace(code=Code(polars, pandas))

@@ -66,6 +66,21 @@ def test_a_budget_is_of_the_numbers_in_the_documents_of_a_log(write, capsys):
     assert '(in a log {"id": "d1", "tokens": 320})' in capsys.readouterr().err
 
 
+def test_the_first_record_of_a_log_may_lack_lists(write, capsys):
+    log = write([{"question": "Who?"}, *(record(number) for number in range(60))], "log.jsonl")
+    assert main(["evaluate", log, "-m", "R@5"]) == 0
+    assert capsys.readouterr().out.startswith("run\tR@5\nlog\t0.6666")
+
+
+def test_a_document_that_a_log_repeats_is_not_of_rankings_by_its_tokens(write, capsys):
+    found = [{"id": id, "tokens": tokens} for id, tokens in (("x", 300), ("a", 310), ("b", 200), ("a", 320))]
+    log = write([{"qid": "q", "retrieved": found, "relevant": ["a", "b"]}], "log.jsonl")
+    assert main(["evaluate", log, "-m", "R@2"]) == 2
+    err = capsys.readouterr().err
+    assert "Keep the best score of each document, which is MaxP where rows are passages: --duplicates first." in err
+    assert "--key" not in err
+
+
 def test_a_log_may_come_from_standard_input(new, capsys, monkeypatch):
     for words in ([], ["--relevant", "relevant"]):
         with open(new, encoding="utf-8") as file:  # noqa: PTH123  # as a shell opens it
@@ -122,6 +137,20 @@ def test_a_comment_names_the_missing_evidence_and_where_it_went(new, old, tmp_pa
     assert "<code>c0</code>: rank 12" in text
     assert "<code>c15</code>: not retrieved" in text
     assert "<code>tenant</code>: <code>small</code>" in text
+    capsys.readouterr()
+
+
+@pytest.mark.whole("a report")
+def test_a_report_of_a_budget_has_no_bounds(write, tmp_path, capsys):
+    records = [record(number) for number in range(60)]
+    files = []
+    for name, tokens in (("dear.jsonl", 200), ("cheap.jsonl", 100)):
+        costly = [[{**one, "tokens": tokens} for one in each["retrieved"]] for each in records]
+        logged = [{**each, "retrieved": found} for each, found in zip(records, costly, strict=True)]
+        files.append(write(logged, name))
+    comment = tmp_path / "comment.md"
+    assert main(["gate", *files, "-m", "R(budget=500)", "--report", str(comment)]) == 1
+    assert "<code>R&#40;budget&#61;500&#41;</code> | worse" in comment.read_text("utf-8")
     capsys.readouterr()
 
 

@@ -185,6 +185,14 @@ def test_numbers_of_retrieved_objects_are_columns_of_the_run_unless_they_play_an
     assert calls.run.select("step", "doc_id", "price").rows() == [(1, "a", 1.0), (3, "b", 2.5), (3, "a", None)]
 
 
+@pytest.mark.parametrize("turned", [1, -1])
+def test_of_two_numbers_of_a_name_the_one_of_the_lesser_depth_counts_also_where_it_is_null(turned):
+    fields = [("id", "a"), ("metadata", {"tokens": 7}), ("tokens", 3)][::turned]
+    found = [dict(fields), {**dict(fields), "id": "b", "tokens": None}]
+    run = ir.read_log([{"qid": "q", "retrieved": found, "relevant": ["a"]}]).run
+    assert run["tokens"].to_list() == [3, None]
+
+
 def test_fields_are_named_by_their_paths_and_ids_may_be_in_metadata(write):
     record = {"in": {"q": "1"}, "out": {"docs": [{"page_content": "t", "metadata": {"key": "d"}}]}, "gold": ["d"]}
     log = ir.read_log(write([record]), query="in.q", retrieved="out.docs", ids="metadata.key")

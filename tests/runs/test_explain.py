@@ -308,6 +308,19 @@ def test_a_ranking_is_shown_down_to_the_cutoff_with_what_was_lost():
     assert found.drop("lost").equals(whole.drop("lost").join(found, on="doc_id", how="semi", maintain_order="left"))
 
 
+def test_a_ranking_is_shown_down_to_the_budget_and_what_it_cut_is_lost():
+    run = pl.DataFrame({"query_id": "q", "doc_id": [*"axcdy"], "score": [5, 4, 3, 2, 1], "tokens": [100] * 5})
+    qrels = {"q": {"a": 1, "c": 1, "d": 1, "e": 1}}
+    found = explain(run, qrels, "R(budget=250)", query_id="q")
+    assert found.filter("lost")["doc_id"].to_list() == ["c", "d", "e"]
+    assert found["rank"].to_list() == [1, 2, 3, 4, None]
+    longer = explain(run, qrels, "R(budget=250,over='include')", query_id="q")
+    assert longer.filter("lost")["doc_id"].to_list() == ["d", "e"]
+    assert explain(run, qrels, "R(budget=250)@1", query_id="q")["rank"].to_list() == [1, 3, 4, None]
+    cheaper = run.with_columns(tokens=pl.Series([100, 100, 20, 100, 100]))
+    assert ir.diff(run, cheaper, qrels, "R(budget=250)").select("doc_id", "lost_by").rows() == [("c", "a")]
+
+
 def test_a_ranking_is_shown_down_to_a_rank():
     found = explain(LONG, OF_LONG, "AP", query_id="q", depth=3)
     assert found["rank"].to_list() == [1, 2, 3, 40, None]

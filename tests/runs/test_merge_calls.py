@@ -74,6 +74,26 @@ def test_steps_may_be_times_and_the_kind_stays():
     assert_frame_equal(pl.from_pandas(ir.merge_calls(CALLS.to_pandas())), CALLS.ir.merge_calls())
 
 
+@pytest.mark.parametrize("to", [lambda run: run, lambda run: run.to_pandas()])
+@pytest.mark.parametrize("steps", [[1.0, 1.0, 1.0, 2.0, 2.0, 2.0], [1.0, 1.0, 1.0, 1.5, 1.5, 1.5], [*"111222"]])
+def test_steps_of_another_type_are_numbered_in_their_order(steps, to):
+    run = to(CALLS.with_columns(step=pl.Series(steps)))
+    with pytest.raises(ir.IRError) as error:
+        ir.merge_calls(run)
+    code = error.value.fix.code
+    advised = code.polars if isinstance(run, pl.DataFrame) else code.pandas
+    numbered = eval(advised, {"run": run, "pl": pl})  # noqa: S307  # as a user pastes it
+    assert pl.DataFrame(ir.merge_calls(numbered))["doc_id"].to_list() == CALLS.ir.merge_calls()["doc_id"].to_list()
+
+
+@pytest.mark.parametrize("steps", [[*"aaabbb"], [True] * 3 + [False] * 3, [1.0] * 3 + [float("nan")] * 3])
+def test_steps_without_an_order_get_no_code(steps):
+    with pytest.raises(ir.IRError, match=r"Number the calls of a query in their order\.$"):
+        CALLS.with_columns(step=pl.Series(steps)).ir.merge_calls()
+    with pytest.raises(ir.IRError, match=r"Number the calls of a query in their order\.$"):
+        CALLS.with_columns(doc_id=pl.Series([*"123123"])).ir.merge_calls("doc_id")
+
+
 @pytest.mark.parametrize(
     ("run", "says"),
     [

@@ -70,6 +70,40 @@ def test_a_name_with_a_budget_is_read_back_and_has_one_in_sql():
     assert ir.name(ir.precision(k=5, budget=10, over="include"), names="sql") == "p_5_budget_10_over_include"
 
 
+@pytest.mark.parametrize("cost", ["chars", "n_tokens", "over", "a_2"])
+def test_a_name_in_sql_has_the_column_of_costs(cost):
+    measure = ir.precision(k=5, budget=10, cost=cost, over="include")
+    name = ir.name(measure, names="sql")
+    assert name == f"p_5_budget_10_cost_{cost}_over_include"
+    assert ir.name(name) == ir.name(measure)
+
+
+@pytest.mark.parametrize("cost", ["Chars", "my tokens", "none", "a_over_include"])
+def test_a_column_of_costs_that_could_not_be_read_back_has_no_name_in_sql(cost):
+    with pytest.raises(ir.IRError, match="has no name of letters, digits and underscores"):
+        ir.name(ir.recall(budget=10, cost=cost), names="sql")
+
+
+@pytest.mark.parametrize("name", ["n_tokens", "token_count", "numTokens", "Tokens", "total_tokens"])
+def test_costs_of_another_name_are_advised(name):
+    run = RUN.rename({"tokens": name})
+    with pytest.raises(ir.IRError, match="or name the column that has it") as error:
+        run.with_columns(page=1).ir.evaluate(QRELS, "R(budget=9)")
+    assert f"cost='{name}'" in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["step", "token_offset", "token_rank", "year", "lc", "length", "n"])
+def test_other_numbers_are_not_advised_as_costs(name):
+    with pytest.raises(ir.IRError, match=r"or name the column with cost=\.$"):
+        RUN.rename({"tokens": name}).ir.evaluate(QRELS, "R(budget=9)")
+
+
+def test_costs_that_some_runs_lack_are_not_advised():
+    runs = {"a": RUN.rename({"tokens": "n_tokens"}), "b": RUN.drop("tokens")}
+    with pytest.raises(ir.IRError, match=r"or name the column with cost=\.$"):
+        ir.evaluate(runs, QRELS, "R(budget=9)")
+
+
 def test_a_query_whose_first_document_is_too_long_counts_0():
     assert RUN.ir.evaluate(QRELS, ["R(budget=299)", "P(budget=299)", "RR(budget=299)"]).row(0) == ("q", 0.0, 0.0, 0.0)
 
@@ -100,6 +134,8 @@ def test_a_cost_that_is_none_is_an_error(wrong):
     [
         (lambda: ir.recall(budget=0), "budget must be a number above 0"),
         (lambda: ir.recall(budget=9, over="skip"), "would lower recall as the budget grows"),
+        (lambda: ir.evaluate(RUN, QRELS, "R(cost='x',over='include')@2"), "cost='x' and over='include' needs a budget"),
+        (lambda: ir.recall(over="include"), "a measure with over='include' needs a budget. Give one: budget=4000"),
         (lambda: ir.ndcg(budget=9), "nDCG is not defined within a budget; P, R, "),
         (lambda: RUN.drop("tokens").ir.evaluate(QRELS, "R(budget=9)"), "no column 'tokens' with the costs"),
         (

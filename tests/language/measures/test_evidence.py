@@ -1,6 +1,7 @@
 """Groups of evidence: worked figures, and brute force over lists of lists."""
 
 import random
+from functools import partial
 
 import polars as pl
 import pytest
@@ -80,6 +81,17 @@ def test_measures_of_documents_read_each_document_once_with_its_highest_grade(se
     for engine in ("in-memory", "streaming"):
         assert both.collect(engine=engine).drop("FullRecall@3").equals(wanted)
     assert ir.evaluate(run.lazy(), qrels.lazy(), measures).collect().equals(wanted)
+
+
+@pytest.mark.parametrize("groups", [[1.0, 1.0, 2.0], [True, True, False], [[1], [1], [2]], [None] * 3])
+@pytest.mark.parametrize("kind", [lambda qrels: qrels, pl.DataFrame.lazy, lambda qrels: qrels.to_pandas()])
+def test_groups_that_are_no_ids_are_an_error_and_never_documents_by_themselves(groups, kind):
+    qrels = kind(pl.DataFrame({"query_id": "q", "doc_id": [*"abc"], "subtopic": groups, "relevance": 1}))
+    run = {"q": [*"axc"]}
+    measures = ["StRecall@5", "FullRecall@5", "GroupRR", ["FullRecall@5", "R"]]
+    for ask in (*(partial(ir.evaluate, measures=each) for each in measures), ir.missing_evidence):
+        with pytest.raises((ir.IRError, pl.exceptions.PolarsError), match=r"subtopic|qrels have ids"):
+            pl.DataFrame(ask(run, qrels).lazy().collect())
 
 
 def test_without_groups_each_relevant_document_is_one():
