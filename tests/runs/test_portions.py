@@ -109,6 +109,52 @@ def test_a_claim_that_is_false_is_an_error(order):
         ir.evaluate(RUN.reverse().lazy().set_sorted(*order), QRELS, MEASURES).collect()
 
 
+#: What puts rows into another order after their claim.
+LATER = {
+    "sort": lambda plan, by: plan.sort(by),
+    "descending": lambda plan, by: plan.sort(by, descending=True),
+    "reverse": lambda plan, by: plan.reverse(),
+    "sort_by": lambda plan, by: plan.select(pl.all().sort_by(by)),
+    "top_k": lambda plan, by: plan.top_k(len(RUN), by=by),
+}
+
+
+@pytest.mark.whole("each change of the order", quick=1)
+@pytest.mark.parametrize("later", LATER)
+def test_a_plan_sorted_otherwise_later_claims_nothing(later, evaluated):
+    rows = RUN.filter(run="a").drop("run")
+    plan = LATER[later](rows.lazy().set_sorted("query_id"), "score")
+    changed = LATER[later](rows.lazy(), "score").collect()
+    wanted = ir.evaluate(changed.lazy(), QRELS, MEASURES).collect()
+    found = ir.evaluate(plan, QRELS, MEASURES).collect()
+    assert_frame_equal(found, wanted, check_exact=True)
+    assert not evaluated
+
+
+@pytest.mark.whole("each function with each change of the order", quick=1)
+@pytest.mark.parametrize("later", LATER)
+@pytest.mark.parametrize("function", [ir.mean, ir.summarize, ir.compare], ids=lambda function: function.__name__)
+def test_values_sorted_otherwise_later_claim_nothing(function, later):
+    values = ir.evaluate(RUN, QRELS, MEASURES).sort("query_id", "run")
+    plan = LATER[later](values.lazy().set_sorted("query_id", "run"), "AP")
+    changed = LATER[later](values.lazy(), "AP").collect()
+    wanted = function(changed.lazy()).lazy().collect()
+    assert_frame_equal(function(plan).lazy().collect(), wanted, rel_tol=1e-12, check_row_order=False)
+
+
+@pytest.mark.whole("each change that keeps the order", quick=1)
+@pytest.mark.parametrize("later", ["filter", "select", "with_columns", "head"])
+def test_a_plan_in_the_same_order_later_is_sorted_as_it_says(later, evaluated):
+    keeps = {
+        "filter": lambda plan: plan.filter(pl.col("score") > 0.2),
+        "select": lambda plan: plan.select("score", "doc_id", "query_id", "run"),
+        "with_columns": lambda plan: plan.with_columns(rank=pl.col("score").rank().over("run", "query_id")),
+        "head": lambda plan: plan.head(300),
+    }
+    ir.evaluate(keeps[later](RUN.lazy().set_sorted("run", "query_id")), QRELS, MEASURES).collect()
+    assert len(evaluated) > 2
+
+
 def test_a_document_twice_is_an_error_that_shows_it():
     twice = pl.concat([RUN, RUN[-1:]]).lazy().set_sorted("run", "query_id")
     with pytest.raises(DataError, match="repeat the ids"):
