@@ -9,6 +9,7 @@ from polars.testing import assert_frame_equal
 
 import polars_ir as ir
 from polars_ir.errors import DataError
+from polars_ir.frames.known_order import known_order
 from polars_ir.runs import portions
 from tests.support.tuned import tune
 
@@ -109,50 +110,51 @@ def test_a_claim_that_is_false_is_an_error(order):
         ir.evaluate(RUN.reverse().lazy().set_sorted(*order), QRELS, MEASURES).collect()
 
 
-#: What puts rows into another order after their claim.
-LATER = {
-    "sort": lambda plan, by: plan.sort(by),
-    "descending": lambda plan, by: plan.sort(by, descending=True),
-    "reverse": lambda plan, by: plan.reverse(),
-    "sort_by": lambda plan, by: plan.select(pl.all().sort_by(by)),
-    "top_k": lambda plan, by: plan.top_k(len(RUN), by=by),
+#: What puts rows into another order after their claim, by the column "by", and what keeps them in it.
+MOVES = {
+    "sort": lambda plan: plan.sort("by"),
+    "descending": lambda plan: plan.sort("by", descending=True),
+    "reverse": pl.LazyFrame.reverse,
+    "sort_by": lambda plan: plan.select(pl.all().sort_by("by")),
+    "top_k": lambda plan: plan.top_k(200, by="by"),
+    "shuffled": lambda plan: plan.select(pl.all().shuffle(seed=1)),
+}
+KEEPS = {
+    "filter": lambda plan: plan.filter(pl.col("by") > 0.2),
+    "select": lambda plan: plan.select("by", pl.exclude("by", "query_id"), "query_id"),
+    "with_columns": lambda plan: plan.with_columns(rank=pl.col("by").rank().over("query_id")),
+    "head": lambda plan: plan.head(300),
 }
 
 
+def test_a_plan_says_that_it_is_sorted_until_its_order_may_change():
+    rows = RUN.sort("query_id").with_columns(by="score").lazy()
+    for keep in KEEPS.values():
+        assert known_order(keep(rows.set_sorted("query_id")), ["query_id", "run"]) == ["query_id"]
+    computed = {"key": lambda plan: plan.with_columns(query_id=pl.col("query_id").reverse())}
+    renamed = {"renamed": lambda plan: plan.rename({"query_id": "doc_id", "doc_id": "query_id"})}
+    for move in (MOVES | computed | renamed).values():
+        assert known_order(move(rows.set_sorted("query_id")), ["query_id", "run"]) == []
+        assert known_order(move(rows).set_sorted("query_id"), ["query_id", "run"]) == ["query_id"]
+    assert known_order(rows.set_sorted("query_id", descending=True), ["query_id"]) == []
+
+
 @pytest.mark.whole("each change of the order", quick=1)
-@pytest.mark.parametrize("later", LATER)
-def test_a_plan_sorted_otherwise_later_claims_nothing(later, evaluated):
-    rows = RUN.filter(run="a").drop("run")
-    plan = LATER[later](rows.lazy().set_sorted("query_id"), "score")
-    changed = LATER[later](rows.lazy(), "score").collect()
-    wanted = ir.evaluate(changed.lazy(), QRELS, MEASURES).collect()
-    found = ir.evaluate(plan, QRELS, MEASURES).collect()
-    assert_frame_equal(found, wanted, check_exact=True)
+@pytest.mark.parametrize("move", MOVES)
+def test_a_run_sorted_otherwise_later_claims_nothing(move, evaluated):
+    rows = RUN.filter(run="a").drop("run").with_columns(by="score").lazy()
+    found = ir.evaluate(MOVES[move](rows.set_sorted("query_id")), QRELS, MEASURES).collect()
+    assert_frame_equal(found, ir.evaluate(rows, QRELS, MEASURES).collect(), check_exact=True)
     assert not evaluated
 
 
-@pytest.mark.whole("each function with each change of the order", quick=1)
-@pytest.mark.parametrize("later", LATER)
+@pytest.mark.whole("each function with each change of the order")
+@pytest.mark.parametrize("move", MOVES)
 @pytest.mark.parametrize("function", [ir.mean, ir.summarize, ir.compare], ids=lambda function: function.__name__)
-def test_values_sorted_otherwise_later_claim_nothing(function, later):
-    values = ir.evaluate(RUN, QRELS, MEASURES).sort("query_id", "run")
-    plan = LATER[later](values.lazy().set_sorted("query_id", "run"), "AP")
-    changed = LATER[later](values.lazy(), "AP").collect()
-    wanted = function(changed.lazy()).lazy().collect()
-    assert_frame_equal(function(plan).lazy().collect(), wanted, rel_tol=1e-12, check_row_order=False)
-
-
-@pytest.mark.whole("each change that keeps the order", quick=1)
-@pytest.mark.parametrize("later", ["filter", "select", "with_columns", "head"])
-def test_a_plan_in_the_same_order_later_is_sorted_as_it_says(later, evaluated):
-    keeps = {
-        "filter": lambda plan: plan.filter(pl.col("score") > 0.2),
-        "select": lambda plan: plan.select("score", "doc_id", "query_id", "run"),
-        "with_columns": lambda plan: plan.with_columns(rank=pl.col("score").rank().over("run", "query_id")),
-        "head": lambda plan: plan.head(300),
-    }
-    ir.evaluate(keeps[later](RUN.lazy().set_sorted("run", "query_id")), QRELS, MEASURES).collect()
-    assert len(evaluated) > 2
+def test_values_sorted_otherwise_later_claim_nothing(function, move):
+    values = ir.evaluate(RUN, QRELS, MEASURES).sort("query_id", "run").with_columns(by="AP").lazy()
+    found, wanted = (function(plan).lazy().collect() for plan in (MOVES[move](values.set_sorted("query_id")), values))
+    assert_frame_equal(found, wanted, rel_tol=1e-12, check_row_order=False)
 
 
 def test_a_document_twice_is_an_error_that_shows_it():
