@@ -8,6 +8,7 @@ for it (`require`).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -23,9 +24,9 @@ EXTRAS = {
 }
 
 
-def require(extra: str, what: str) -> None:
-    """Raise an `ExtraError` that names the extra unless its packages are installed; `what` needs them."""
-    if any(find_spec(module) is None for module in EXTRAS[extra]):
+def require(extra: str, what: str, packages: Iterable[str] = ()) -> None:
+    """Raise an `ExtraError` that names the extra unless its packages, or some of them, are installed for `what`."""
+    if any(find_spec(module) is None for module in packages or EXTRAS[extra]):
         raise ExtraError.missing(what, extra)
 
 
@@ -50,6 +51,8 @@ class Deferred:
         self._package = package
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # What copies and pickles ask for, before there is a package.
+            raise AttributeError(name)
         value = getattr(import_module(self._package), name)
         setattr(self, name, value)
         return value

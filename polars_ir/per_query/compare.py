@@ -6,7 +6,7 @@ which both have a value; figures undefined for them are null, and the row's note
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
 import polars as pl
@@ -19,9 +19,9 @@ from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, positive, public
 from polars_ir.per_query.shared import estimators
 from polars_ir.per_query.shared.estimators import Procedure
-from polars_ir.per_query.shared.measures import Measures
-from polars_ir.per_query.shared.options import ROUNDED, Comparing
-from polars_ir.per_query.shared.paired import paired_systems
+from polars_ir.per_query.shared.measures import Measures, check_bounds
+from polars_ir.per_query.shared.options import BOUNDED, ROUNDED, Comparing
+from polars_ir.per_query.shared.paired import PairedSystems, paired_systems
 from polars_ir.per_query.shared.queries import Pairs, check_names
 from polars_ir.per_query.shared.sums import Source
 from polars_ir.per_query.shared.tests import FEW, FEW_OF_FLIPS, OF_FEW, OF_FEW_FLIPS, OF_MEDIANS, SKEWED, TESTS
@@ -141,6 +141,8 @@ def compared_systems(
     pairs = scores.pairs(baseline, "ir.compare")
     margins = {} if options["margin"] is None else margins_of(options["margin"], list(scores.measures))
     tails = bool(margins) or "auto" in (test.name, options["interval"])
+    if tails or options["interval"] in BOUNDED:
+        _check_bounds(scores, test.name, options["interval"], margins)
     missing, complete = options["missing"], test.complete
     slices = list(scores.paired(pairs, missing=missing, tolerance=tolerance, complete=complete, tails=tails))
     groups = len(slices) * (len(scores.measures) if options["family"] == "all" else 1)
@@ -167,6 +169,17 @@ def compared_systems(
         told.append(pl.lit(BY_ALPHABET))
     note = pl.concat_str(told, separator="; ", ignore_nulls=True)
     return found.with_columns(note=pl.when(note != "").then(note))
+
+
+def _check_bounds(scores: PairedSystems, test: str, interval: str | None, margins: Collection[str]) -> None:
+    """Raise a `DataError` for values beyond the range that a test, an interval or a margin goes by."""
+    otherwise = None
+    if interval in BOUNDED:
+        otherwise = f"take {option('interval', 't')}"
+    if test == "auto":
+        otherwise = f"take {option('test', 't')}"
+    for measure in scores.measures if otherwise else margins:
+        check_bounds(measure, scores.seen(measure), otherwise or f"leave {option('margin')} out")
 
 
 def _together(slices: Sequence[Pairs], n_pairs: int, family: str, draws: stats.Draws) -> list[float]:

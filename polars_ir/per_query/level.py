@@ -20,7 +20,7 @@ from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import EagerFrameT, Table
 from polars_ir.language.options import chance, check, one_of, or_none, public, whole
 from polars_ir.per_query.shared.estimators import Procedure, intervals
-from polars_ir.per_query.shared.measures import Measures, range_of
+from polars_ir.per_query.shared.measures import Measures, check_bounds, range_of
 from polars_ir.per_query.shared.options import BOUNDED, INTERVALS, MISSING, MOST_RESAMPLES, TEST
 from polars_ir.per_query.shared.paired import Scores, scores_of
 from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS
@@ -135,6 +135,9 @@ def level(
         raise OptionError("allow for the number of comparisons by themselves: leave it out.", about="tukey and max-t")
     scores = scores_of(per_query, measure, {"missing": missing}, cluster=cluster, what="ir.level")
     pairs = scores.pairs(baseline, "ir.level")
+    if "auto" in [each.name for each in tests] or interval in BOUNDED:
+        for name in scores.measures:
+            check_bounds(name, scores.seen(name), "take another test and interval")
     scores = scores.of_clusters()
     numbers = [check("n", each, or_none(whole(2, 10**6))) for each in _listed("n", n)]
     rows = []

@@ -19,7 +19,7 @@ from polars_ir.frames.table import per_query_table
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import chance, check, one_of, or_none, positive, public, whole
 from polars_ir.per_query.shared.attributes import keys_found
-from polars_ir.per_query.shared.measures import Measures, is_percentage, measures_of, ranges_of, readings
+from polars_ir.per_query.shared.measures import Measures, check_range, is_percentage, measures_of, ranges_of, readings
 from polars_ir.per_query.shared.options import MISSING
 from polars_ir.per_query.shared.paired import PairedSystems, Scores, paired_systems, scores_of
 from polars_ir.per_query.shared.queries import Pair
@@ -132,7 +132,10 @@ def power(
         others = {"std": std, "difference": difference, "power": power, "comparisons": None if comparisons == 1 else 1}
         drop = _for_a_gate(max_drop, per_query, others, planning.alpha)
         scores = _scores(per_query, measures, planning)
-        rows = [_gate_row(pair, drop, planning) for pair in _pairs(scores, planning)]
+        its_range = ranges_of(list(scores.measures), ranges)
+        for name, its in its_range.items():
+            check_range(name, scores.seen(name), its)
+        rows = [_gate_row(pair, drop, its_range[pair.measure].width, planning) for pair in _pairs(scores, planning)]
         return give_back(pl.DataFrame(rows, schema=SCHEMA).rename({"run": scores.system}), per_query)
     planning = planning._replace(power=_power(power, difference, n_queries, planning.alpha))
     _check_source(per_query, std, difference, n_queries, method)
@@ -284,10 +287,9 @@ def _plan(std: float | None, pilot: stats.Sample | None, n_queries: int | None, 
     return {"difference": difference, "n_queries": n_queries, "power": achieved}
 
 
-def _gate_row(pair: Pair, max_drop: float, planning: Planning) -> dict[str, Any]:
+def _gate_row(pair: Pair, max_drop: float, width: float, planning: Planning) -> dict[str, Any]:
     """Probability that a gate passes a change without any drop, or the number of queries for it."""
     planned, row = _spread(pair)
-    width = ranges_of([pair.measure], planning.ranges)[pair.measure].width
     row |= {"max_drop": max_drop, "n_queries": planning.n_queries}
     options: dict[str, Any] = {"max_drop": max_drop, "lowest": -width, "alpha": planning.alpha}
     if planned.values is None or not planned.n:

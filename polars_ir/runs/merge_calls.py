@@ -10,7 +10,7 @@ from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.roles import ROLE_OF
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, column, count, or_none, public, truth
-from polars_ir.runs.rankings import ranked, returned, searched_run
+from polars_ir.runs.rankings import checked_run, ranked, returned
 
 #: The step in which a document was found first.
 FOUND = "polars_ir: found"
@@ -85,7 +85,7 @@ def _of_calls(run: Table[FrameT], step: str) -> CanonicalFrame:
         raise ColumnError(says, about="run", near=nearest(step, schema), fix="Name the column of calls (step)")
     if not (dtype.is_integer() or dtype.is_temporal()):
         raise DtypeError.of_column("run", step, "integers or times", dtype, _numbering(run, step, dtype))
-    return searched_run(run, by=(step,))
+    return checked_run(run, by=(step,))
 
 
 def _numbering(run: Table[FrameT], step: str, dtype: pl.DataType) -> Fix:

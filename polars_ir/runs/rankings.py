@@ -2,8 +2,7 @@
 
 Conventions: scores fall, equal scores are ordered by document id falling, as everywhere in this package. A run in
 memory is searched for duplicates up to a size (`engine/run_and_qrels.py`); invalid values of a LazyFrame make its plan
-fail, and so do duplicates that would change figures. Verbs whose result is again a run leave duplicates to the next
-function.
+fail, and so do duplicates as far as it is searched.
 """
 
 from __future__ import annotations
@@ -36,12 +35,6 @@ def checked_run(run: Any, by: Sequence[str] = ()) -> CanonicalFrame:
     table = run_table(run, by=by)
     if is_searched(table):
         search_duplicates(table)
-    return table
-
-
-def searched_run(run: Any, by: Sequence[str] = ()) -> CanonicalFrame:
-    """A run as a table, whose plan also fails for duplicates as far as it is searched."""
-    table = checked_run(run, by)
     return table if table.eager else table.with_frame(searched(table.guarded().all_columns(), table))
 
 

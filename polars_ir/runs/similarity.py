@@ -12,7 +12,7 @@ from polars_ir.errors import ColumnError, OptionError
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import chance, check, public, whole
 from polars_ir.language.words import total
-from polars_ir.runs.rankings import ranked, returned, searched_run
+from polars_ir.runs.rankings import checked_run, ranked, returned
 
 #: Approximate number of common documents of the pairs of a chunk; all pairs with the same first list are in one chunk.
 MOST_ROWS = 200_000
@@ -60,7 +60,7 @@ def similarity(runs: Table[FrameT], other: Any = None, *, k: int = 10, p: float 
     (1.0, 1.0)
     """
     k, p = check("k", k, whole(1, 2**32 - 1)), check("p", p, chance())
-    table = searched_run(runs if other is None else {"a": runs, "b": other})
+    table = checked_run(runs if other is None else {"a": runs, "b": other})
     if "run" not in table.dtypes:
         raise OptionError("must be the other run, unless runs hold several; got None.", about="other")
     if table.systems is not None and len(table.systems) < 2:

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from polars_ir.engine.ranking import DOCUMENT
-from polars_ir.engine.run_and_qrels import align
+from polars_ir.engine.run_and_qrels import align, searched
 from polars_ir.errors import ColumnError, OptionError, nearest, quoted
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.rules import guard
@@ -17,7 +17,7 @@ from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, count, keys_named, one_of, public
 from polars_ir.language.words import text, total
 from polars_ir.runs.pooled import warn_of_pooled_rows
-from polars_ir.runs.rankings import checked_run, in_order, of_ranks, ranked, returned, searched_run
+from polars_ir.runs.rankings import checked_run, in_order, of_ranks, ranked, returned
 
 #: How the scores of passages make that of their document.
 How = Literal["max", "sum", "first"]
@@ -75,7 +75,7 @@ def skip_first(run: Table[FrameT], n: int = 1) -> FrameT:
     >>> ir.skip_first({"d1": {"d1": 9.0, "d2": 3.0, "d3": 2.0}}).rows()
     [('d1', 'd2', 3.0), ('d1', 'd3', 2.0)]
     """
-    table = searched_run(run)
+    table = checked_run(run)
     return of_ranks(table, pl.col("rank") > check("n", n, count()), run)
 
 
@@ -147,8 +147,7 @@ def collapse(run: Table[FrameT], by: str | pl.Expr | Mapping[str, str | pl.Expr]
     [('q', 'a', 3.0), ('q', 'b', 2.0)]
     """
     check("how", how, one_of(*get_args(How)))
-    # The highest of several scores is that of one row.
-    table = (checked_run if how == "max" else searched_run)(run).guarded()
+    table = checked_run(run).guarded()
     new = {"doc_id": by} if isinstance(by, (str, pl.Expr)) else by
     was = {role: f"polars_ir: {role}" for role in DOCUMENT}
     rows = table.all_columns().with_columns(pl.col(role).alias(name) for role, name in was.items())
@@ -189,7 +188,7 @@ def condense(run: Table[FrameT], qrels: Any) -> FrameT:
     if judgments is None:
         raise OptionError("must be the judgments; got None.", about="qrels")
     grades = judgments.guarded().select("relevance", *DOCUMENT)
-    rows = table.all_columns().join(grades.filter(pl.col("relevance") >= 0), on=DOCUMENT, how="semi")
+    rows = searched(table.all_columns(), table).join(grades.filter(pl.col("relevance") >= 0), on=DOCUMENT, how="semi")
     return returned(in_order(rows, table.keys), table, run)
 
 

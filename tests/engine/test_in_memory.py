@@ -88,6 +88,18 @@ def test_what_reads_other_judgments_is_told(measure):
     assert not reads_only_relevant(resolve([measure])[0])
 
 
+OF_GRADE_0 = ["P(rel=0)@10", "AP(rel=0)", "NumRel(rel=0)", "R(rel=0)@10", "RR(rel=0)"]
+
+
+@pytest.mark.parametrize("measures", [OF_GRADE_0, OF_GRADE_0[:1], OF_GRADE_0[1:2]])
+def test_documents_of_grade_0_are_read_where_they_are_relevant(measures, monkeypatch):
+    run, qrels = collection(0, queries=20, depth=20)
+    assert (qrels["relevance"] == 0).any()
+    wanted = ir.evaluate(run.lazy(), qrels.lazy(), measures).collect()
+    tune(monkeypatch)
+    assert_frame_equal(ir.evaluate(run, qrels, measures), wanted, check_row_order=False)
+
+
 def test_a_measure_of_ones_own_reads_all_judgments():
     assert not reads_only_relevant(resolve([pl.col("relevance").count().alias("mine")])[0])
 

@@ -621,6 +621,32 @@ def test_a_p_without_a_range_has_a_reason_for_being_null():
         assert (row["p"], row["note"]) == (None, f"there is no {missing} {why}")
 
 
+IN_PERCENT = frame(a=[0.0] * 5, b=[1.5, 2.5, 0.5, 3.0, 1.0]).rename({"value": "AP"})
+
+
+@pytest.mark.parametrize(
+    ("call", "otherwise"),
+    [
+        (lambda: ir.compare(IN_PERCENT, ["AP"], test="auto"), "take test='t'"),
+        (lambda: ir.compare(IN_PERCENT.lazy(), ["AP"], test="auto"), "take test='t'"),
+        (lambda: ir.compare(IN_PERCENT, ["AP"], interval="bounded"), "take interval='t'"),
+        (lambda: ir.compare(IN_PERCENT, ["AP"], margin=0.1), "leave margin out"),
+        (lambda: ir.level(IN_PERCENT, "AP", test=["t", "auto"]), "take another test and interval"),
+        (lambda: ir.summarize(IN_PERCENT, interval="bounded"), "take interval='t'"),
+        (lambda: ir.power(IN_PERCENT, max_drop=0.1), r"say .*: ranges=\{'AP': \(0, 100\)\}"),
+    ],
+)
+def test_figures_by_the_range_of_a_measure_are_of_values_within_it(call, otherwise):
+    with pytest.raises(ir.IRError, match=rf"from 0 to 1; there is .*\. Divide what is in percent .*, or {otherwise}"):
+        call()
+
+
+def test_values_in_percent_have_the_t_test_of_shares():
+    divided = IN_PERCENT.with_columns(pl.col("AP") / 100)
+    wanted, found = (ir.compare(each, baseline="a").row(0, named=True) for each in (divided, IN_PERCENT))
+    assert (found["p"], found["low"]) == pytest.approx((wanted["p"], wanted["low"] * 100), rel=1e-9)
+
+
 def test_a_table_in_the_place_of_measures_and_means_in_that_of_queries_say_what_is_wanted():
     per_query = pl.DataFrame({"query_id": ["a", "b"], "AP": [0.1, 0.4]})
     with pytest.raises(ir.IRError, match=r"got a table\. .* in a dict: ir\.compare\(\{'a': per_query, 'b': other\}\)"):

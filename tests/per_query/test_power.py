@@ -173,3 +173,12 @@ def test_columns_and_types_are_always_the_same():
 )
 def test_wrong_input_is_told(options, words):
     assert words in message_of(lambda: power(**options))
+
+
+@pytest.mark.whole("seconds")
+def test_the_gate_of_several_measures_takes_a_range_of_each():
+    systems = pl.DataFrame({"run": ["a", "a", "b", "b"], "query_id": ["x", "y"] * 2, "latency": [1.0, 9.0, 2.0, 3.0]})
+    ranges = {"latency": (0, 10), "price": (0, 10)}
+    planned = ir.power(systems.with_columns(price="latency"), max_drop=0.5, ranges=ranges, n_queries=5)
+    assert planned["measure"].to_list() == [*ranges]
+    assert planned["power"].n_unique() == 1

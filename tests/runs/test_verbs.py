@@ -63,7 +63,13 @@ ONCE = TWICE.unique(["query_id", "doc_id"])
         lambda: ir.interleave(ONCE, TWICE),
         lambda: ir.similarity(TWICE, ONCE),
         lambda: ir.collapse(TWICE, "doc_id", how="sum"),
+        lambda: ir.collapse(TWICE, "doc_id"),
         lambda: ir.skip_first(TWICE),
+        lambda: ir.top_k(TWICE, 2),
+        lambda: ir.condense(TWICE, {"q": {"a": 1}}),
+        lambda: ir.rerank(TWICE, ONCE),
+        lambda: ir.rerank(ONCE, TWICE),
+        lambda: ir.normalize(TWICE),
         lambda: ir.confidence(TWICE),
     ],
 )

@@ -21,6 +21,7 @@ from polars_ir.language.columns import canonical_name
 from polars_ir.language.words import total
 from polars_ir.per_query.shared import averages
 from polars_ir.per_query.shared.averages import DEGREES, ERROR, HIGHEST, LOWEST, MOMENTS, SHARE, Averaging
+from polars_ir.per_query.shared.measures import check_bounds
 from polars_ir.per_query.shared.options import BOUNDED
 from polars_ir.per_query.shared.queries import VALUE, Pairs, Queries
 from polars_ir.per_query.shared.tests import OF_MEDIANS, PairedTest
@@ -98,6 +99,9 @@ def summaries(queries: Queries, options: Mapping[str, Any]) -> pl.LazyFrame:
         else:
             rows = [_summary(sample, kind, **averages.interval_of(kind, z, sample.weight)) for sample, kind in samples]
     elif queries.table.eager:
+        if interval == "bounded":
+            for measure, values in queries.rows.select(queries.measures).collect().cast(pl.Float64).to_dict().items():
+                check_bounds(measure, values.drop_nulls().to_numpy(), f"take {option('interval', 't')}")
         rows = [_with_interval(queries.below_each_other(names), kind, options) for kind, names in _kinds(queries)]
     else:
         raise InputTypeError.lazy(f"ir.summarize with {option('interval', interval)}", option("interval", "auto"))

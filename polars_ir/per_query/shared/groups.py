@@ -70,7 +70,7 @@ def against_rest(groups: Sequence[Group], *, alpha: float, least: int) -> list[d
     the interval that ends at 0, and p is what its confidence leaves. Groups below `least` queries, or with such a rest,
     have none of these.
     """
-    from scipy import stats
+    from scipy.stats import norm
 
     rows = [_undefined(group, least) for group in groups]
     tested = [(row, group) for row, group in zip(rows, groups, strict=True) if row["note"] is None]
@@ -82,11 +82,11 @@ def against_rest(groups: Sequence[Group], *, alpha: float, least: int) -> list[d
     z, beyond, is_above = np.zeros(len(tested)), np.full(len(tested), WIDEST), difference > 0
     for _ in range(HALVINGS):
         middle = (z + beyond) / 2
-        holds = abs(difference) <= _margin(of_group, of_rest, 2 * stats.norm.sf(middle), is_above)
+        holds = abs(difference) <= _margin(of_group, of_rest, 2 * norm.sf(middle), is_above)
         z, beyond = np.where(holds, z, middle), np.where(holds, middle, beyond)
     low, high = (_margin(of_group, of_rest, np.full(len(tested), alpha), below) for below in (True, False))
     statistic = np.sign(difference) * z
-    columns = np.column_stack([difference - low, difference + high, statistic, 2 * stats.norm.sf(z)]).tolist()
+    columns = np.column_stack([difference - low, difference + high, statistic, 2 * norm.sf(z)]).tolist()
     for (row, _), figures in zip(tested, columns, strict=True):
         row.update(zip(("low", "high", "statistic", "p"), figures, strict=True))
     return rows

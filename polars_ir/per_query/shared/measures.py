@@ -208,20 +208,31 @@ def _range(name: str, its: Any) -> Range:
     return Range(worst, best)
 
 
-def check_range(measure: str, values: stats.Floats, its: Range) -> None:
-    """Raise a `DataError` for values beyond the range, such as a measure in percent."""
+def check_range(measure: str, values: stats.Floats, its: Range, otherwise: str | None = None) -> None:
+    """Raise a `DataError` for values beyond the range, such as a measure in percent.
+
+    Functions that take no ranges say what to do `otherwise`.
+    """
     low, high = its.ends
     beyond = values[(values < low - ROUNDED + 1) | (values > high + ROUNDED - 1)]
     if len(beyond):
+        divide = "Divide what is in percent by 100, or"
+        fix = Fix(
+            f"{divide} say what it is between",
+            Code(f"ranges={{{measure!r}: (0, 100)}}"),
+            without_code=f"{divide} say what it is between: {option('ranges')} {measure}=0:100",
+        )
         raise DataError(
             f"{measure!r} must be from {low:g} to {high:g}; there is {beyond[0]:g}.",
-            fix=Fix(
-                "Divide what is in percent by 100, or say what it is between",
-                Code(f"ranges={{{measure!r}: (0, 100)}}"),
-                without_code=f"Divide what is in percent by 100, or say what it is between: {option('ranges')} "
-                f"{measure}=0:100",
-            ),
+            fix=f"{divide} {otherwise}" if otherwise else fix,
         )
+
+
+def check_bounds(measure: str, values: stats.Floats, otherwise: str) -> None:
+    """Raise a `DataError` for values beyond the range of the catalogue, if that is finite."""
+    its = range_of(measure)
+    if its is not None and math.isfinite(its.width):
+        check_range(measure, values, its, otherwise)
 
 
 def is_percentage(drop: object) -> TypeGuard[str]:

@@ -18,7 +18,7 @@ import polars as pl
 
 from polars_ir import statistics as stats
 from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, option
-from polars_ir.extras import np
+from polars_ir.extras import np, require
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.language.columns import is_cost
 from polars_ir.per_query.provenance import check_made_alike, codes_of_judgments, note_of_other_judgments
@@ -298,6 +298,8 @@ def scores_of(
     Where `keys` distinguish several rows of a query, the query is the cluster. A function whose queries cannot be
     `clustered` has no note that advises it.
     """
+    # Polars panics where it hands over values without it.
+    require("stats", what, ["numpy"])
     cluster = QUERY if keys and cluster is None else cluster
     of = queries_of(per_query, measures, by=by, cluster=cluster, what=what, several=True, keys=keys)
     of = of.compared(measures)
