@@ -190,7 +190,7 @@ WHOLE_MESSAGES = {
         evaluating(qrels=pl.concat([QRELS, QRELS[1:]])),
         with_rows(
             "qrels has 2 rows that repeat the ids of another (query_id, doc_id). If they are a file's judgments of "
-            "subtopics, or of judges, read it with read_qrels(format='subtopics'), or 'judges'. Else keep the highest "
+            "subtopics, or of judges, read it with format='subtopics' or format='judges'. Else keep the highest "
             "grade of each document: qrels.group_by('query_id', 'doc_id').agg(pl.col('relevance').max()). The first:",
             "| row | query_id | doc_id | relevance |",
             "| 1   | q2       | d1     | 2         |",
@@ -201,7 +201,7 @@ WHOLE_MESSAGES = {
         evaluating(qrels=pl.concat([QRELS, QRELS[1:].with_columns(relevance=pl.lit(0, pl.Int64))])),
         with_rows(
             "qrels has 2 rows that repeat the ids of another (query_id, doc_id). If they are a file's judgments of "
-            "subtopics, or of judges, read it with read_qrels(format='subtopics'), or 'judges'. Else keep the highest "
+            "subtopics, or of judges, read it with format='subtopics' or format='judges'. Else keep the highest "
             "grade of each document: qrels.group_by('query_id', 'doc_id').agg(pl.col('relevance').max()). The first:",
             "| row | query_id | doc_id | relevance |",
             "| 1   | q2       | d1     | 2         |",

@@ -401,7 +401,7 @@ def _matches(run: Rankings, judgments: Judgments) -> pl.DataFrame:
     rows, known = _hashes(*ours).with_row_index("row"), _hashes(*theirs).with_row_index("judgment")
     # A join by one number takes half the time of one by query and document; what only shares it is taken out.
     met = rows.lazy().join(known.lazy(), on="hash", build_side="force_right").select("row", "judgment")
-    matches = met.collect(engine="streaming" if run.rows.height >= tuning.TUNING.prefiltered else "in-memory")
+    matches = met.collect(engine="streaming" if run.rows.height >= tuning.TUNING.streaming_join else "in-memory")
     row, judgment = matches
     return matches.filter(*(our[row] == their[judgment] for our, their in zip(ours, theirs, strict=True)))
 

@@ -128,8 +128,8 @@ def _of_several(table: CanonicalFrame) -> str:
     columns = list(itertools.filterfalse(table.names.__contains__, table.columns))
     if not columns:
         in_shell = caller().kind == "shell"
-        subtopics = option("qrels_format", "subtopics") if in_shell else "read_qrels(format='subtopics')"
-        return f"If they are a file's judgments of subtopics, or of judges, read it with {subtopics}, or 'judges'."
+        subtopics, judges = (option("qrels_format" if in_shell else "format", name) for name in ("subtopics", "judges"))
+        return f"If they are a file's judgments of subtopics, or of judges, read it with {subtopics} or {judges}."
     of_subtopics = "If they are judgments of subtopics, use measures of these (alpha_nDCG)"
     if find("qrels", "subtopic", columns):
         return f"{of_subtopics}."

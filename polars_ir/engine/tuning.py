@@ -53,7 +53,7 @@ class Tuning:
     portion: int = 1_000_000
 
     #: Row count in memory at which the streaming engine becomes faster for a join with judgments by hash.
-    prefiltered: int = 20_000
+    streaming_join: int = 20_000
 
     #: Row count in memory, of run and judgments, at which measures that read only relevant documents are grouped
     #: separately.

@@ -60,7 +60,7 @@ def evaluate(
         Polars DataFrame or LazyFrame, pandas, Arrow, a DuckDB relation, nested dicts `{query: {doc: score}}` or
         `{query: [doc, ...]}`, or a dict of systems `{name: run}`. With a `run` column every system is evaluated in the
         same pass. A LazyFrame whose rankings stand together, as `set_sorted("query_id")` or
-        `set_sorted("run", "query_id")` says, is evaluated in portions, which takes less memory.
+        `set_sorted("run", "query_id")` says, is evaluated in portions, with less memory where ids are text.
     qrels
         The judgments, in the same kinds; None where the run has a relevance column of its own, or the measures alone.
     measures

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from polars_ir.engine.relation import Plan, plan_of
-from polars_ir.language.names import Measures
+import polars as pl
+
+from polars_ir.engine import tuning
+from polars_ir.engine.needs import Needs
+from polars_ir.engine.relation import Plan, judged_relation, plan_of
+from polars_ir.language.names import Measures, ResolvedMeasure
 from polars_ir.language.options import each_once, public
 from polars_ir.runs.evaluate import resolved
 from polars_ir.runs.lists import reads_no_judgments, run_alone
 from polars_ir.runs.options import Evaluating
+from polars_ir.runs.portions import claimed_order, reason_for_whole
 from polars_ir.runs.selection import selected
 
 
@@ -38,8 +43,8 @@ def explain_plan(run: Any, qrels: Any = None, measures: Measures = "nDCG@10", **
         in memory, with numbers in the place of ids), `"by counting"` (a plan that counts the rows above each judged
         document), `"by sorting"` (a plan that ranks the whole run), `"by depth"` (a plan that sorts for queries with
         many judgments and counts for others, where only its run tells which), and `"labelled"` (the run holds its
-        grades). A plan that says by `set_sorted` that its rankings stand together is read in portions, which are
-        tables in memory; here it is told as a whole.
+        grades). The strategy is that of the whole run; where a plan says by `set_sorted` that its rankings stand
+        together, the reason ends with whether it is read in portions, which are tables in memory, and if not, why.
 
     Examples
     --------
@@ -52,9 +57,27 @@ def explain_plan(run: Any, qrels: Any = None, measures: Measures = "nDCG@10", **
     >>> print(ir.explain_plan(run.lazy(), qrels))
     by counting: the run is not in memory, and judgments a query: 1, fewer than 24
     """
+    given = run
     run, qrels = selected(run, qrels, options, each_once(options["by"]))
     run, measured, needs = resolved(run, qrels, measures, options)
     if qrels is None and needs.lists and reads_no_judgments(measured):
         run_alone(run, needs.by)  # an error for an invalid one
         return Plan("by sorting", "measures of lists read no judgments, and rank lists where a cutoff shortens one")
-    return plan_of(run, qrels, measured, needs)
+    plan = plan_of(run, qrels, measured, needs)
+    return plan._replace(reason=plan.reason + _of_portions(given, run, qrels, measured, needs, options))
+
+
+def _of_portions(
+    given: Any, run: Any, qrels: Any, measured: list[ResolvedMeasure], needs: Needs, options: Evaluating
+) -> str:
+    """Whether a plan that says that it is sorted is read in portions; nothing for other runs."""
+    if not isinstance(given, pl.LazyFrame):
+        return ""
+    pair, _ = judged_relation(run, qrels, measured, needs)
+    order = claimed_order(given, pair)
+    if not order:
+        return ""
+    if why := reason_for_whole(pair, needs, options):
+        return f"; not in portions, though sorted: {why}"
+    names = ", ".join(pair.run.names[key] for key in order)
+    return f"; in portions of {tuning.TUNING.portion:,} rows, sorted by {names}"

@@ -33,20 +33,40 @@ Evaluate = Callable[[pl.DataFrame, pl.DataFrame, str], pl.DataFrame]
 
 def order_of(run: Any, pair: RunAndQrels, needs: Needs, options: Mapping[str, Any]) -> list[str]:
     """Keys by which the rankings of a plan are known to stand together and rise; none where it is read as a whole."""
-    whole = options["strict"] or options["provenance"] or options["exclude"] is not None
-    whole |= options["duplicates"] != "error" or options["ties"] == "input" or bool(pair.splits) or bool(pair.run.by)
-    # Tables of lists, and days or tenants that may be pooled, are looked at whole.
-    whole |= options["history"] is not None or options["items"] is not None
-    whole |= bool(perhaps_pooled(pair.run, needs.columns))
+    return [] if reason_for_whole(pair, needs, options) else claimed_order(run, pair)
+
+
+def claimed_order(run: Any, pair: RunAndQrels) -> list[str]:
+    """Keys by which a plan says that its rankings stand together and rise."""
     # Plans of several systems in a dict are no plan with an order.
-    if not isinstance(run, pl.LazyFrame) or whole or not needs.kind.by_document:
-        return []
-    if pair.qrels is None or not pair.qrels.eager:
+    if not isinstance(run, pl.LazyFrame):
         return []
     # Renamed columns would not be known to be sorted.
     names = pair.run.names
     orders = (keys for keys in (["run", "query_id"], ["query_id"]) if {*keys} <= {*pair.run.keys})
     return next((keys for keys in orders if known_order(run, its := [names[key] for key in keys]) == its), [])
+
+
+def reason_for_whole(pair: RunAndQrels, needs: Needs, options: Mapping[str, Any]) -> str | None:
+    """Why a plan is read as a whole, whatever its order, if it is."""
+    as_a_whole = {
+        "strict": options["strict"],
+        "provenance": options["provenance"],
+        "exclude": options["exclude"] is not None,
+        "duplicates": options["duplicates"] != "error",
+        "ties": options["ties"] == "input",
+        "by": options["by"] is not None or bool(pair.splits) or bool(pair.run.by),
+        # Tables of lists, and days or tenants that may be pooled, are looked at whole.
+        "history": options["history"] is not None,
+        "items": options["items"] is not None,
+    }
+    if names := [name for name, given in as_a_whole.items() if given]:
+        return f"{names[0]} needs the whole run"
+    if pooled := perhaps_pooled(pair.run, needs.columns):
+        return f"several {pooled[0]!r} in a ranking would be a mistake, which is sought in the whole run"
+    if not needs.kind.by_document:
+        return f"measures of {needs.kind.name} need the whole run"
+    return None if pair.qrels and pair.qrels.eager else "the judgments are not in memory"
 
 
 @dataclass

@@ -25,7 +25,7 @@ VALUES = {
     # Rows of a ranking for each judgment up to which they are numbered.
     "short": (0, 1, 32, 10**9),
     # Rows from which on judgments are joined by the streaming engine.
-    "prefiltered": (0, 20, 10**9),
+    "streaming_join": (0, 20, 10**9),
     # Rows up to which a run is searched for duplicates whole.
     "searched_rows": (0, 20, 10**9),
     # Rows from which on runs are ranked by steps.

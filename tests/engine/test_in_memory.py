@@ -47,13 +47,13 @@ def test_places_in_any_order_of_the_rows(order, by_id):
     assert placed["rank"].to_list() == [*((1, 2) if a_first else (2, 1)), 3, *((2, 3) if x_first else (3, 2)), 1]
 
 
-@pytest.mark.parametrize("prefiltered", [0, 10**9])
-def test_documents_that_share_a_hash_are_not_matched(prefiltered, monkeypatch):
+@pytest.mark.parametrize("streaming_join", [0, 10**9])
+def test_documents_that_share_a_hash_are_not_matched(streaming_join, monkeypatch):
     run = pl.DataFrame(
         {"query_id": ["q", "q", "p", "p"], "doc_id": ["a", "b", "a", "c"], "score": [4.0, 3.0, 2.0, 1.0]}
     )
     qrels = pl.DataFrame({"query_id": ["q", "p", "p"], "doc_id": ["b", "a", "x"], "relevance": [1, 1, 1]})
-    tune(monkeypatch, small=0, prefiltered=prefiltered)
+    tune(monkeypatch, small=0, streaming_join=streaming_join)
     expected = ir.judge(run, qrels)
     monkeypatch.setattr(in_memory, "_hashes", lambda query, _: pl.DataFrame({"hash": query * 0}))
     assert_frame_equal(ir.judge(run, qrels), expected)

@@ -93,6 +93,26 @@ def test_a_plan_says_that_identical_rankings_are_grouped_once_where_they_are(mon
     assert not str(RUN.ir.explain_plan(QRELS, "nDCG@10")).endswith(says)
 
 
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({}, "; in portions of 1,000,000 rows, sorted by query_id"),
+        ({"strict": True}, "; not in portions, though sorted: strict needs the whole run"),
+        (
+            {"exclude": RUN[2:3]},
+            "; not in portions, though sorted: exclude needs the whole run",
+        ),
+        ({"duplicates": "first"}, "; not in portions, though sorted: duplicates needs the whole run"),
+        ({"qrels": QRELS.lazy()}, "; not in portions, though sorted: the judgments are not in memory"),
+    ],
+)
+def test_a_sorted_plan_says_whether_it_is_read_in_portions(options, wanted):
+    given = {"qrels": QRELS, **options}
+    assert ir.explain_plan(RUN.lazy().set_sorted("query_id"), **given).reason.endswith(wanted)
+    assert "portions" not in ir.explain_plan(RUN.lazy(), **given).reason
+    assert "portions" not in ir.explain_plan(RUN, **given).reason
+
+
 def test_options_that_evaluate_refuses_are_errors():
     with pytest.raises(ir.IRError, match="bounds=True goes with measures of documents"):
         ir.explain_plan(RUN, TWO, "StRecall@2", bounds=True)

@@ -48,7 +48,7 @@ QRELS = pl.DataFrame({"qid": ["q1"], "docno": ["d2"], "rel": [1]})
             pl.concat([QRELS, QRELS]),
             (
                 "DataError: qrels has 2 rows that repeat the ids of another (qid, docno). If they are a file's "
-                "judgments of subtopics, or of judges, read it with read_qrels(format='subtopics'), or 'judges'. Else "
+                "judgments of subtopics, or of judges, read it with format='subtopics' or format='judges'. Else "
                 "keep the highest grade of each document: qrels.group_by('qid', 'docno').agg(pl.col('rel').max())."
             ),
         ),
