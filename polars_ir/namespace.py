@@ -166,9 +166,9 @@ class PlotNamespace(Bound):
     def __getattr__(self, name: str) -> Callable[..., Any]:
         from polars_ir import plots
 
-        if name not in plots.__all__:
+        if name not in plots.OF_FRAMES:
             meant = [each.removeprefix("plots.") for each in intended(name) if each.startswith("plots.")]
-            near, charts = did_you_mean(meant) or nearest(name, plots.__all__), quoted(plots.__all__)
+            near, charts = did_you_mean(meant) or nearest(name, plots.OF_FRAMES), quoted(plots.OF_FRAMES)
             raise AttributeError(f".ir.plot has no chart {name!r}.{near} It has {charts}.")
         chart: Callable[..., Any] = bound(getattr(plots, name)).__get__(self)
         return chart
@@ -177,7 +177,7 @@ class PlotNamespace(Bound):
         from polars_ir import plots
 
         of_kind = {"run": "of a run", "per_query": "of a per-query frame"}
-        first = {name: next(iter(inspect.signature(getattr(plots, name)).parameters)) for name in plots.__all__}
+        first = {name: next(iter(inspect.signature(getattr(plots, name)).parameters)) for name in plots.OF_FRAMES}
         fitting = _fitting(self._frame)
         return [name for name, parameter in first.items() if of_kind[parameter] in fitting]
 

@@ -1213,5 +1213,3 @@ class PlotNamespace:
         **options: Unpack[Grouping],
     ) -> alt.LayerChart | alt.ConcatChart:
         """The mean of a measure over time, with its interval, and a ring where it has drifted: a panel per measure."""
-    def stages(self, qrels: Any, *, k: int = 10, rel: float = 1) -> alt.LayerChart | alt.ConcatChart:
-        """The relevant documents among the first `k` of each stage of a pipeline: kept and gained above, lost below 0."""

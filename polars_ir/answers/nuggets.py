@@ -8,6 +8,7 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_ir.answers.missing import with_missing
+from polars_ir.answers.records import underscored
 from polars_ir.errors import SHOWN, DataError
 from polars_ir.frames.rules import Rule
 from polars_ir.frames.table import answers_table
@@ -88,6 +89,7 @@ def nugget_recall(
         _other_words("importance", list(WEIGHTS["all"]), "Give each nugget one"),
         _other_words("assignment", list(ASSIGNMENTS), "Judge those nuggets, or say 'not_support'"),
     )
+    rows = rows.with_columns(underscored(pl.col(name)).alias(name) for name in ("importance", "assignment"))
     rows = table.guarded_rows(rows, pl.struct(*table.keys, "nugget").is_duplicated(), TWICE)
     if "run" in table.keys:
         others = [name for name in ("importance", "text") if name in rows.collect_schema()]
@@ -126,10 +128,10 @@ def check_lists(rows: pl.DataFrame, about: str, others: Sequence[str], answer: s
 
 def _other_words(column: str, words: list[str], fix: str) -> Rule:
     """The rule that a column has one of some words."""
-    is_one = pl.col(column).cast(pl.String).is_in(words).fill_null(value=False)
+    is_one = underscored(pl.col(column)).is_in(words).fill_null(value=False)
     return Rule(~is_one, f"whose {column!r} is none of {', '.join(words)}", fix)
 
 
 def _number(column: str, numbers: dict[str, float]) -> pl.Expr:
     """The numbers of words; 0 for others."""
-    return pl.col(column).cast(pl.String).replace_strict(numbers, default=0.0, return_dtype=pl.Float64)
+    return pl.col(column).replace_strict(numbers, default=0.0, return_dtype=pl.Float64)

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polars_ir.answers.nuggets import ASSIGNMENTS, WEIGHTS, check_lists
-from polars_ir.answers.records import check_once, exploded, folded, records_of, returned
+from polars_ir.answers.records import check_once, exploded, records_of, returned, underscored
 from polars_ir.errors import ColumnError, quoted
 from polars_ir.files.finding.sources import Limits
 from polars_ir.inputs.fields import fields_of, first_field, innermost, refuse
@@ -65,7 +65,7 @@ def read_nuggets(source: Any, **options: Unpack[Limits]) -> Any:
     rows = exploded(records, "nuggets", "nugget", keys)
     own = [name for name in OF_NUGGETS if name in fields]
     value = {name: pl.col("nuggets").struct.field(name) for name in own}
-    words = {name: folded(value[name]).str.replace_all(" ", "_").alias(name) for name in own if name != "text"}
+    words = {name: underscored(value[name]).alias(name) for name in own if name != "text"}
     rows = rows.select(*keys, "nugget", *(value | words).values())
     # Their numbers are no ids where the texts differ.
     check_lists(rows, "source", OF_NUGGETS[:2], answer="run" if document is None else None)

@@ -29,6 +29,11 @@ def folded(words: pl.Expr) -> pl.Expr:
     return words.cast(pl.String).str.to_lowercase().str.replace_all("_", " ").str.strip_chars()
 
 
+def underscored(words: pl.Expr) -> pl.Expr:
+    """Words of judgments in lower case, with underscores for blanks."""
+    return folded(words).str.replace_all(" ", "_")
+
+
 def is_of_files(source: Any) -> bool:
     """True of a path, or a list of them."""
     return isinstance(source, str | os.PathLike) or (

@@ -13,16 +13,16 @@ import polars as pl
 #: bits stand for the source at less than the cost of comparing texts.
 BIN, KEY, AGAIN = "polars_ir: bin", "polars_ir: key", "polars_ir: source again"
 
-#: The largest width of a bin, in mean lengths: few spans are longer, and few more pairs are compared.
+#: The largest width of a bin, in typical lengths: few spans are longer, and few more pairs are compared.
 WIDTH = 3
 
 
 def overlapping(one: pl.LazyFrame, other: pl.LazyFrame, length: float, longest: int) -> pl.LazyFrame:
     """The pairs of spans of two tables that overlap in a source: `start` and `end` are those of what both share.
 
-    Both have `source`, `start` and `end`, of a mean `length` or less; `longest` is the largest of the first. Spans of
-    the first are in `start_left`, `end_left`, of the other in `start_right`, `end_right`. The other is held in memory,
-    and the first is not.
+    Both have `source`, `start` and `end`, of a typical `length` or less; `longest` is the largest of the first. Spans
+    of the first are in `start_left`, `end_left`, of the other in `start_right`, `end_right`. The other is held in
+    memory, and the first is not.
     """
     width = max(1, min(max(longest, round(length)), round(WIDTH * length)))
     left = one.rename({"start": "start_left", "end": "end_left"})

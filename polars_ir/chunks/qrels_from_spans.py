@@ -43,7 +43,8 @@ def qrels_from_spans(chunks: Any, gold: Table[FrameT], *, min_overlap: float = 0
         `end`, LangChain's `start_index` and the chunk's `text`. Where there is a `text`, its length must fit. Beside a
         `chunk_id`, `doc_id` is the source.
     gold
-        `query_id`, `source`, `start`, `end`; spans with one `subtopic` are alternatives. `relevance`, if any, is kept.
+        `query_id`, `source`, `start`, `end`; spans with one `subtopic` are alternatives. `relevance`, if any, is kept:
+        the highest of the alternatives that a chunk covers, and then the largest share.
     min_overlap
         The least share of a span, from 0 (any overlap) to 1 (all of it).
     segments
@@ -227,8 +228,9 @@ def _warn_of_uncovered(rows: pl.DataFrame, n_needs: int, min_overlap: float) -> 
     lacking = rows.sort(NEED)
     first = lacking.row(0, named=True)
     best = f"{first['chunk']!r} has {first['share']:.2g} of it, all chunks together {first['covered']:.2g}"
+    so_far = f"covers {min_overlap:g} of them" if min_overlap else "meets them"
     says = (
-        f"{lacking.height} of {n_needs} spans of gold have no chunk that covers {min_overlap:g} of them, and count as "
+        f"{lacking.height} of {n_needs} spans of gold have no chunk that {so_far}, and count as "
         f"not found. The first is {_place(first)}: {best if first['share'] else 'no chunk meets it'}."
     )
     share = "qrels['share']"

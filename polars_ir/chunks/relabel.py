@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_ir.chunks.aligned_texts import aligned
 from polars_ir.chunks.interval_join import covered_length, overlapping
-from polars_ir.chunks.tables import LENGTH, Spans, check_sources, chunk_table, own_text, same_sources
+from polars_ir.chunks.tables import LENGTH, Spans, check_sources, chunk_table, own_text, same_sources, typical
 from polars_ir.errors import SHOWN, Code, DataError, DtypeError, Fix, OptionError, warn
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.judgments import judgment_table
@@ -163,7 +163,7 @@ def _chunks_of(labels: pl.DataFrame, old: Spans, new: Spans, own: str) -> pl.Dat
 
 def _taken(chunks: pl.DataFrame, pieces: pl.DataFrame, new: Spans, min_overlap: float) -> pl.DataFrame:
     """The pairs of old chunks and new ones that take their grades, with the places in the old one that both share."""
-    length = max(new.length, pieces.select(LENGTH.mean()).item() or 1)
+    length = max(new.length, pieces.select(length=LENGTH).select(typical("length")).item() or 1)
     met = overlapping(new.rows.select("source", "start", "end", "doc_id"), pieces.lazy(), length, new.longest)
     # Places in the old text, from the start of its chunk.
     first = pl.col("start") - pl.col("start_right") + pl.col("place")

@@ -28,6 +28,9 @@ LONGEST = 2**40
 #: The length of a span.
 LENGTH = pl.col("end") - pl.col("start")
 
+#: The largest mean of lengths, in typical ones.
+OUTLYING = 30
+
 #: The advice for places before a text.
 NEGATIVE = "Count characters from 0; LangChain's -1 is of a chunk that it did not find in its source"
 
@@ -47,7 +50,7 @@ UNITS = {
 class Spans(NamedTuple):
     """A table of spans, checked: its plan, with columns under canonical names, and the user's names for these.
 
-    `length` is the mean length of a span, `longest` the largest, and `least` the lowest of integer ids of chunks.
+    `length` is the typical length of a span, `longest` the largest, and `least` the lowest of integer ids of chunks.
     """
 
     about: str
@@ -61,6 +64,11 @@ class Spans(NamedTuple):
     def shown(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The first of some rows, under the user's names."""
         return rows.head(SHOWN).rename({role: name for role, name in self.names.items() if role in rows.columns})
+
+
+def typical(length: str) -> pl.Expr:
+    """The geometric mean of lengths, which one without an end, of 2**31, does not raise; bins of it are few, still."""
+    return pl.max_horizontal(pl.col(length).log().mean().exp(), pl.mean(length) / OUTLYING).alias(length)
 
 
 def chunk_table(about: str, value: object) -> Spans:
@@ -86,7 +94,7 @@ def unchecked(about: str, value: object, key: str) -> Spans:
         # LangChain's splitters note where a chunk starts alone.
         make["end"] = make["start"] + make["text"].str.len_chars().cast(pl.Int64)
     rows = frame.lazy().select(**make)
-    lengths = rows.select(length=LENGTH.clip(1, LONGEST)).select(pl.mean("length"), longest=pl.max("length"))
+    lengths = rows.select(length=LENGTH.clip(1, LONGEST)).select(typical("length"), longest=pl.max("length"))
     length, longest = lengths.collect(engine="streaming").row(0)
     return Spans(about, rows, names, rows.collect_schema(), length or 1, longest or 1)
 
@@ -96,6 +104,10 @@ def _names(about: str, columns: list[str], key: str) -> dict[str, str]:
     found = {role: [name for name in columns if fold(name) in map(fold, accepted)] for role, accepted in NAMES.items()}
     names = columns_of(about, columns, ("query_id", "doc_id", "subtopic", "relevance"))
     given = dict(names)
+    ids = [name for name in found["chunk"] if fold(name) != fold("chunk")]
+    if ids or ("doc_id" in names and found["source"] not in ([], [names["doc_id"]])):
+        # Beside other ids, a column called so has the texts.
+        found["chunk"] = ids
     if key == "doc_id":
         names = {"doc_id": names["doc_id"]} if "doc_id" in names else {}
         chunk = found["chunk"] or ([name for name in columns if name == "id"] if not names else [])

@@ -31,3 +31,6 @@ __all__ = [
     "series",
     "stages",
 ]
+
+#: The charts of a frame, which `.ir.plot` has; stages are a dict of runs.
+OF_FRAMES = [name for name in __all__ if name != "stages"]

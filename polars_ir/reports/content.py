@@ -87,10 +87,11 @@ class Rankings(Documents):
 class Missing(TypedDict):
     """The relevant documents, or groups, that are not among the first `k` of the pair's first system.
 
-    Those `in_neither` are not among those of the other, either.
+    `rel` is the lowest relevant grade. Those `in_neither` are not among those of the other, either.
     """
 
     k: int
+    rel: float
     rows: Columns
 
 

@@ -167,7 +167,8 @@ def _largest_drops(content: Content, query_figures: bytes) -> str:
     ]
     if missing := content["missing"]:
         cells = _missing(missing, [ids[query] for query in lost])
-        columns.insert(2 if texts else 1, (f"lost from the first {missing['k']:,}", cells))
+        from_grade = "" if missing["rel"] == 1 else f", rel {missing['rel']:g}"
+        columns.insert(2 if texts else 1, (f"lost from the first {missing['k']:,}{from_grade}", cells))
     summary = f"The largest drops of {system} against {other}"
     n_texts = 1 + (texts is not None) + (content["missing"] is not None)
     return _folded(summary, _table(columns, texts=n_texts)) if lost else ""

@@ -20,6 +20,7 @@ from polars_ir.language.options import check, count, keys_named, not_negative, p
 from polars_ir.language.words import rank, relevance, relevant, text, top
 from polars_ir.runs.options import Selecting
 from polars_ir.runs.selection import selected
+from polars_ir.runs.warnings import warn_of_other_ids
 
 #: The place of a system in a pipeline, and of the last one that retrieved a document.
 PLACE, LAST = "polars_ir: place", "polars_ir: last"
@@ -65,7 +66,7 @@ def missing_evidence(
     Warns
     -----
     IRWarning
-        For a `rel` above all grades of qrels in memory.
+        For a `rel` above all grades of qrels in memory, and for runs in memory that share nothing with them.
 
     Examples
     --------
@@ -119,6 +120,7 @@ def evidence_of(
     needs = needs._replace(columns=needs.columns | {"doc_id"})
     pair, relation = judged_relation(*selected(run, qrels, options, by), measured, needs)
     _warn_of_grades(pair, rel)
+    warn_of_other_ids(pair, stages=isinstance(run, Mapping) and holds_systems(run))
     rows, of_stage = of_systems(relation, pair).filter(relevant(rel)), []
     if stages:
         place = pl.col("run").replace_strict({name: at for at, name in enumerate(pair.run.systems or ())})

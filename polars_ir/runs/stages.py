@@ -54,7 +54,8 @@ def stages(
     Warns
     -----
     IRWarning
-        For queries that a stage lacks, and a `rel` above all grades of qrels in memory.
+        For queries that a stage lacks, a `rel` above all grades of qrels in memory, and stages in memory that share
+        nothing with these.
 
     Raises
     ------

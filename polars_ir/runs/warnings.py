@@ -18,7 +18,7 @@ import polars as pl
 from polars_ir.engine.in_memory import ANSWERED
 from polars_ir.engine.lists import HAD, OF_LISTS, WARM, without
 from polars_ir.engine.needs import Needs
-from polars_ir.engine.run_and_qrels import RunAndQrels, retrieves_judged
+from polars_ir.engine.run_and_qrels import RunAndQrels, retrieves_judged, systems_of
 from polars_ir.errors import Code, Fix, Setting, caller, option, quoted, table_name, warn, with_keys
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.language.kinds import STRATUM
@@ -168,7 +168,7 @@ def _without_hits(result: pl.DataFrame, pair: RunAndQrels) -> list[System] | Non
         return [] if retrieves_judged(pair) else None
     if not (systems := pair.run.keys[:-1]):
         return []
-    silent = result.group_by(systems).agg(pl.col(HITS).any()).filter(~pl.col(HITS)).sort(systems)
+    silent = result.group_by(systems).agg(pl.col(HITS).fill_null(value=False).any()).filter(~pl.col(HITS)).sort(systems)
     return [system for system in silent.select(systems).rows() if not retrieves_judged(_of_systems(pair, [system]))]
 
 
@@ -188,7 +188,26 @@ def _named(pair: RunAndQrels, systems: Sequence[System]) -> str:
     return quoted(with_keys(keys, systems), NAMED)
 
 
-def _warn_of_nothing_shared(pair: RunAndQrels, qrels: CanonicalFrame, systems: list[System] | None) -> None:
+def warn_of_other_ids(pair: RunAndQrels, *, stages: bool) -> None:
+    """Warn of systems in memory that share nothing with the judgments; `stages` must stay a dict of runs."""
+    if pair.qrels is None or not (pair.run.eager and pair.qrels.eager):
+        return
+    keys, document = pair.run.keys[:-1], pair.qrels.document
+    judged = pair.run.select(*dict.fromkeys([*keys, *document])).join(
+        pair.qrels.select(*document), on=document, how="semi"
+    )
+    hits = judged.select((pl.len() > 0).alias(HITS))
+    if keys:
+        hits = judged.group_by(keys).agg((pl.len() > 0).alias(HITS))
+        hits = systems_of(pair.run, keys).join(hits, on=keys, how="left")
+    systems = _without_hits(hits.collect(engine="in-memory"), pair)
+    if systems != []:
+        _warn_of_nothing_shared(pair, pair.qrels, systems, stages=stages)
+
+
+def _warn_of_nothing_shared(
+    pair: RunAndQrels, qrels: CanonicalFrame, systems: list[System] | None, *, stages: bool = False
+) -> None:
     """Warn of ids that probably differ in form: every figure would be 0, and look like a bad run."""
     judged = qrels.select("query_id", "doc_id").head(1).collect(engine=qrels.engine)
     if judged.height and qrels.select("doc_id").drop_nulls().head(1).collect(engine=qrels.engine).is_empty():
@@ -209,17 +228,17 @@ def _warn_of_nothing_shared(pair: RunAndQrels, qrels: CanonicalFrame, systems: l
     if not judged.height:
         problem = f"{table_name('qrels')} hold no judgments"
     of_run, of_qrels = (_examples(table, role) for table in (run, qrels))
-    fix = _of_parts(run, qrels) if role == "doc_id" and judged.height else None
+    fix = _of_parts(run, qrels, stages=stages) if role == "doc_id" and judged.height else None
     warn(f"{problem}; ids of {table_name('run')} are {of_run}, of {table_name('qrels')} {of_qrels}.", fix=fix)
 
 
-def _of_parts(run: CanonicalFrame, qrels: CanonicalFrame) -> Fix | None:
+def _of_parts(run: CanonicalFrame, qrels: CanonicalFrame, *, stages: bool) -> Fix | None:
     """The advice for judged documents whose chunks the run has: the ids of these go on behind a separator."""
     if pl.String not in (run.dtypes["doc_id"], qrels.dtypes["doc_id"]):
         return None
     ids = run.select("query_id", "doc_id").head(FIRST)
-    for separator in SEPARATORS:
-        pattern = f"^(.+){separator}"
+    # The longest part first: ids of documents may have the separator, too, and so may the numbers of chunks.
+    for pattern in (f"^({part}){separator}" for separator in SEPARATORS for part in (".+", ".+?")):
         whole = ids.with_columns(pl.col("doc_id").str.extract(pattern)).drop_nulls("doc_id")
         if (
             whole.join(qrels.select("query_id", "doc_id"), on=["query_id", "doc_id"], how="semi")
@@ -227,7 +246,9 @@ def _of_parts(run: CanonicalFrame, qrels: CanonicalFrame) -> Fix | None:
             .collect(engine=run.engine)
             .height
         ):
-            made = f"ir.collapse(run, pl.coalesce(pl.col('doc_id').str.extract({pattern!r}), 'doc_id'))"
+            made = "ir.collapse({}, pl.coalesce(pl.col('doc_id').str.extract({!r}), 'doc_id'))"
+            made = made.format("each" if stages else "run", pattern)
+            made = f"{{name: {made} for name, each in run.items()}}" if stages else made
             words = "If the run has ids of chunks and the qrels of documents, turn the former into the latter"
             return Fix(words, Code(made), without_code=f"{words}, in Python: {made}")
     return None

@@ -60,6 +60,8 @@ def test_nuggets_have_the_values_of_nuggetizer(importance, strict, name, wanted)
     found = ir.nugget_recall(NUGGETS, importance=importance, strict=strict)
     assert found.columns == ["query_id", name]
     assert found[name].item() == pytest.approx(wanted, abs=1e-15)
+    shouted = NUGGETS.with_columns(pl.col("importance", "assignment").str.to_uppercase())
+    assert ir.nugget_recall(shouted, importance=importance, strict=strict).equals(found)
 
 
 @pytest.mark.parametrize(

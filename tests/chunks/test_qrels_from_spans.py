@@ -9,6 +9,7 @@ import pytest
 
 import polars_ir as ir
 from polars_ir.chunks.interval_join import overlapping
+from polars_ir.chunks.tables import OUTLYING, chunk_table
 
 CHUNKS = pl.DataFrame({"doc_id": ["a", "b"], "source": "s", "start": [0, 800], "end": [1000, 1800]})
 GOLD = pl.DataFrame({"query_id": ["q"], "source": ["s"], "start": [900], "end": [1100]})
@@ -269,3 +270,29 @@ def test_judged_documents_of_retrieved_chunks_are_met_by_collapse():
     for each in (run, {"q": {"a#1": 2.0, "c": 1.5, "b#2": 1.0}}):
         whole = eval(code, {"ir": ir, "pl": pl, "run": each})  # noqa: S307  # what the message says
         assert ir.evaluate(whole, {"q": ["b"]}, "RR")["RR"].item() == (0.5 if each is run else pytest.approx(1 / 3))
+
+
+def test_a_column_chunk_beside_ids_and_sources_has_the_texts():
+    named = {"doc_id": ["a", "b"], "source": "s", "chunk": ["one.", "two."], "start": [0, 4], "end": [4, 8]}
+    gold = pl.DataFrame({"query_id": ["q"], "source": ["s"], "start": [4], "end": [8]})
+    assert ir.qrels_from_spans(pl.DataFrame(named), gold)["doc_id"].to_list() == ["b"]
+    beside = pl.DataFrame(named).rename({"doc_id": "chunk_id", "source": "doc_id"})
+    assert ir.qrels_from_spans(beside, gold)["doc_id"].to_list() == ["b"]
+    numbered = pl.DataFrame(named).drop("doc_id").rename({"source": "doc_id"})
+    assert ir.qrels_from_spans(numbered, gold)["doc_id"].to_list() == ["two."]
+
+
+def test_without_a_least_overlap_a_span_lacks_a_chunk_that_meets_it():
+    far = GOLD.clear().vstack(GOLD.head(1).with_columns(start=pl.lit(10**6), end=pl.lit(10**6 + 5)).cast(GOLD.schema))
+    with pytest.warns(ir.IRWarning, match="1 of 1 spans of gold have no chunk that meets them, and count as not found"):
+        ir.qrels_from_spans(CHUNKS, far, min_overlap=0)
+
+
+def test_one_chunk_without_an_end_leaves_bins_narrow():
+    rows = [(f"c{n}", "s", n * 100, n * 100 + 100) for n in range(1000)]
+    frame = pl.DataFrame(rows, ["doc_id", "source", "start", "end"], orient="row")
+    endless = frame.with_columns(end=pl.when(doc_id="c999").then(2**31 - 1).otherwise("end"))
+    lengths = [chunk_table("chunks", each).length for each in (frame, endless)]
+    assert lengths[0] == pytest.approx(100)
+    # The mean is 2 million.
+    assert lengths[1] == pytest.approx(2**31 / 1000 / OUTLYING, rel=0.01)

@@ -14,7 +14,7 @@ from polars_ir.reports.content import Content
 
 Validator = pytest.importorskip("jsonschema").Draft202012Validator
 
-PLAIN = {str: "string", bool: "boolean", int: "integer", NoneType: "null"}
+PLAIN = {str: "string", bool: "boolean", int: "integer", float: "number", NoneType: "null"}
 
 
 def schema_of(hint: Any) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """The stages of a pipeline: what each has, gains and loses, against a count by hand."""
 
+import functools
 import random
+import re
 
 import polars as pl
 import pytest
@@ -109,6 +111,7 @@ def test_a_stage_that_lacks_a_query_has_lost_all_of_it_and_says_so():
     assert found.filter(query_id="q").rows() == [("q", "a", 3, 3, 0), ("q", "b", 0, 0, 3)]
 
 
+@pytest.mark.filterwarnings("ignore:no retrieved document of 'a', 'z'")
 def test_the_last_stage_is_of_the_document_that_is_named_and_rows_go_in_the_order_of_stages():
     groups = pl.DataFrame({"query_id": ["q"] * 2, "doc_id": ["a", "z"], "subtopic": ["s"] * 2, "relevance": [2, 1]})
     found = ir.missing_evidence({"z": {"q": ["x"]}, "y": {"q": ["x", "z"]}, "a": {"q": ["x"]}}, groups, 1, stages=True)
@@ -128,6 +131,21 @@ def test_documents_are_relevant_from_rel_on_as_to_full_recall(rel):
     full = ir.evaluate(PIPELINE, graded, f"FullRecall(rel={rel})@3", undefined=None).drop_nulls()
     lacking = full.join(missing, on=["run", "query_id"], how="semi")
     assert lacking.equals(full.filter(pl.last() == 0))
+
+
+@pytest.mark.parametrize(("chunk", "pattern"), [("c#1", "^(.+)#"), ("doc1_chunk_3", "^(.+?)_")])
+def test_stages_of_chunks_whose_documents_are_judged_are_told_and_met_by_the_collapse(chunk, pattern):
+    run, qrels = {"a": {"q": {chunk: 1.0}}, "b": {"q": {chunk: 2.0}}}, {"q": {re.match(pattern, chunk)[1]: 1}}
+    code = f"{{name: ir.collapse(each, pl.coalesce(pl.col('doc_id').str.extract({pattern!r}), 'doc_id')) "
+    code += "for name, each in run.items()}"
+    for call in (ir.stages, functools.partial(ir.missing_evidence, stages=True)):
+        with pytest.warns(ir.IRWarning, match="no retrieved document is judged for its query") as noticed:
+            call(run, qrels)
+        assert str(noticed[0].message).endswith(f"the latter: {code}.")
+    whole = eval(code, {"ir": ir, "pl": pl, "run": run})  # noqa: S307  # what the message says
+    assert ir.stages(whole, qrels)["n_relevant"].to_list() == [1, 1]
+    with pytest.warns(ir.IRWarning, match="the run and the qrels share no query"):
+        ir.missing_evidence(run["a"], {"r": {"c": 1}})
 
 
 def test_a_rel_above_all_grades_is_told():

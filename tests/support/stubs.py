@@ -133,7 +133,7 @@ def caller() -> str:
     of_any = "".join(methods[name] for name in sorted(methods.keys() - eager))
     of_any += "".join(f"    {name} = {function}\n" for name, function in namespace.SHORT.items())
     of_eager = "".join(methods[name] for name in sorted(eager))
-    charts = "".join(_chart(name, getattr(plots, name)) for name in sorted(plots.__all__))
+    charts = "".join(_chart(name, getattr(plots, name)) for name in sorted(plots.OF_FRAMES))
     text = f"{NAMESPACE}{of_any}{EAGER}{of_eager}{CHARTS}{charts}"
     return f"{GENERATED}{_imports(text)}\n{text}"
 

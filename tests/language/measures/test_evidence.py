@@ -124,6 +124,7 @@ def test_a_column_of_evidence_holds_groups():
     assert ir.evaluate({"q": ["b"]}, qrels, ["group_recall@5", "R@5"]).row(0) == ("q", 0.5, 1 / 3)
 
 
+@pytest.mark.filterwarnings("ignore:no retrieved document of 'one'")
 def test_missing_evidence_names_the_best_document_of_a_group_that_was_not_retrieved():
     qrels = pl.DataFrame({"query_id": "q", "subtopic": 1, "doc_id": ["a", "b", "c"], "relevance": [1, 2, 2]})
     assert ir.missing_evidence({"one": {"q": ["x"]}, "two": {"q": ["c"]}}, qrels).rows() == [("one", "q", 1, "b", None)]
