@@ -266,7 +266,9 @@ def figures_of(
         # Twice, since the last of them may make the run's ids texts.
         for option in (*tables, *tables):
             run, given[option] = alike(run, given[option])
-        return evaluate_collected(run, given.pop("qrels", None), measures, **{**evaluating, **given})
+        of_logs = f"the judgments of {' and '.join(map(shown_name, logs))}" if logs and options.qrels is None else ""
+        with with_names(**({"qrels": of_logs} if of_logs else {})):
+            return evaluate_collected(run, given.pop("qrels", None), measures, **{**evaluating, **given})
 
     return systems_of(runs, figures)
 

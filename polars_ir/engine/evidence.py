@@ -19,7 +19,9 @@ FIRST, IDEAL = "polars_ir: first", "polars_ir: ideal_rank"
 
 
 def with_group(judgments: pl.DataFrame | pl.LazyFrame, *_: str, keys: Sequence[str]) -> pl.LazyFrame:
-    """Judgments with the column of groups; documents in memory are numbered, as their ids make all rankings differ.
+    """Judgments with the column of groups.
+
+    Documents in memory are numbered within their query, which takes fewer different values than their ids.
 
     >>> with_group(pl.DataFrame({"query_id": [1, 1, 2], "doc_id": ["a", "b", "c"]}), keys=["query_id"]).collect().rows()
     [(1, 'a', 0), (1, 'b', 1), (2, 'c', 0)]

@@ -273,6 +273,7 @@ def check_columns(
 def _check_costs(run: CanonicalFrame, costs: Sequence[str], measures: Sequence[ResolvedMeasure]) -> None:
     """Raise an error where a run lacks the costs of a budget, or they are no numbers."""
     for cost in costs:
+        _check_costs_of_systems(run, cost)
         if cost not in run.dtypes or cost in run.names or cost in run.names.values():
             others = [name for name, dtype in run.dtypes.items() if name not in run.names and dtype.is_numeric()]
             has = f"it has {quoted(others)}" if others else "it has no numbers but scores"
@@ -284,6 +285,23 @@ def _check_costs(run: CanonicalFrame, costs: Sequence[str], measures: Sequence[R
         if not run.dtypes[cost].is_numeric():
             cure = "Give each retrieved document its cost." if run.dtypes[cost] == pl.Null else "Cast it."
             raise DtypeError.of_column("run", cost, "numbers", run.dtypes[cost], cure)
+
+
+def _check_costs_of_systems(run: CanonicalFrame, cost: str) -> None:
+    """Raise an error for the first of several systems without the costs that another has, or with those of a type."""
+    if cost in run.dtypes or run.systems is None or len(run.systems) != len(run.sources):
+        return
+    dtypes = {
+        system: frame.collect_schema().get(cost) for system, (frame, _) in zip(run.systems, run.sources, strict=True)
+    }
+    known = {system: dtype for system, dtype in dtypes.items() if dtype is not None}
+    lacking = next((system for system in dtypes if system not in known), None)
+    if known and lacking is not None:
+        says = f"has no column {cost!r} with the costs of documents, which run {next(iter(known))!r} has."
+        raise ColumnError(says, about=f"run {lacking!r}", fix="Give each retrieved document its cost there")
+    for system, dtype in known.items():
+        if dtype != (first := next(iter(known.values()))):
+            raise DtypeError.of_column(f"run {system!r}", cost, f"{first}, as in the first run", dtype, "Cast one.")
 
 
 def _naming_costs(cost: str, others: Sequence[str], measures: Sequence[ResolvedMeasure]) -> Fix:

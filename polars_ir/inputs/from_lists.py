@@ -152,7 +152,7 @@ def from_lists(
     check("duplicates", duplicates, one_of("error", "first"))
     _check_sets(frame, retrieved)
     table = to_polars("frame", frame, column="score")
-    run, qrels = tables_of(table, named, scores=scores, grades=grades, duplicates=duplicates)
+    run, qrels = tables_of(table, named, scores=scores, grades=grades, duplicates=duplicates, beside={})
     return give_back(run, frame), give_back(qrels, frame)
 
 
@@ -163,8 +163,8 @@ def tables_of(
     scores: str | None,
     grades: str | None,
     duplicates: str,
+    beside: Mapping[str, str],
     keys: Sequence[str] = (),
-    beside: Mapping[str, str] = {},
     ignoring: str = LEFT_OUT,
 ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     """A run and qrels of lists; `keys` distinguish rankings of a query, as columns of systems and days do.

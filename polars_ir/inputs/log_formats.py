@@ -29,6 +29,9 @@ TEXTS = (
 )  # fmt: skip
 SCORES_OF_DOCUMENTS = ("score", "_score", "similarity", "document.score")
 
+#: Numbers of a document that LangChain, LlamaIndex and Haystack write for themselves: its version, and places in texts.
+OFFSETS = ("lc", "start_char_idx", "end_char_idx", "split_id", "split_idx_start")
+
 #: Lists of scores beside a list of documents.
 LISTS_OF_SCORES = ("scores", "retrieved_scores")
 

@@ -6,7 +6,9 @@ compared by ids where both have them.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import polars as pl
@@ -14,8 +16,10 @@ import polars as pl
 from polars_ir.errors import (
     Code,
     ColumnError,
+    DataError,
     DtypeError,
     Fix,
+    IRError,
     Setting,
     caller,
     fold,
@@ -28,13 +32,13 @@ from polars_ir.frames.guesses import lists_meant, words
 from polars_ir.frames.roles import PARTS, ROLE_OF, USER, could_be, find, is_rank
 from polars_ir.inputs.fields import Field, depth_of, field, fields_of, first_field, innermost, of_json, paths_of, refuse
 from polars_ir.inputs.from_lists import DISTANCES, read_lists
-from polars_ir.inputs.log_formats import IDS, LISTS_OF_SCORES, OWN, SCORES_OF_DOCUMENTS, TEXTS, LogFormat
+from polars_ir.inputs.log_formats import IDS, LISTS_OF_SCORES, OFFSETS, OWN, SCORES_OF_DOCUMENTS, TEXTS, LogFormat
 
 #: The columns of lists of scores and of grades, which `tables_of` finds by these names.
 SCORES, GRADES = "scores", "grades"
 
-#: The names of numbers of a document that would be ids, scores or keys of a run.
-OF_ROLES = {*ROLE_OF, *map(fold, (*PARTS, *IDS, *SCORES_OF_DOCUMENTS, *DISTANCES))}
+#: The names of numbers of a document that would be ids, scores or keys of a run, or that a format has for itself.
+OF_ROLES = {*ROLE_OF, *map(fold, (*PARTS, *IDS, *SCORES_OF_DOCUMENTS, *DISTANCES, *OFFSETS))}
 
 #: The beginning of a text that prints objects, and the most lists around an id.
 OBJECTS, DEEPEST = r"^\s*\[\s*\{", 2
@@ -203,11 +207,13 @@ def by_text(table: pl.DataFrame, sides: Sequence[Side], format: LogFormat) -> bo
         return not (format.titles and found.is_in(relevant.implode()).any())
     if have_texts:
         return True
-    lacks = next(side for side in sides if not side.ids)
+    lacks = min((side for side in sides if not side.ids), key=lambda side: side.texts is not None)
+    other = next((side for side in sides if side is not lacks), None)
     has = "texts alone" if lacks.texts else "neither ids nor texts"
     fields = fields_of(lacks.raw.dtype)
     others = f", and {next(side for side in sides if not side.texts).path!r} ids" if lacks.texts else ""
-    raise _without_ids(lacks.path, None, fields, f"has {has} in {lacks.path!r}{others}")
+    says = f"has {has} in {lacks.path!r}{others}"
+    raise _without_ids(lacks.path, None, fields, says, fields_of(other.raw.dtype) if other else {})
 
 
 def _are_texts(table: pl.DataFrame, bare: Side, other: Side) -> bool:
@@ -397,25 +403,39 @@ def without_field(table: pl.DataFrame, role: str, named: Mapping[str, str | None
     return ColumnError(says, about="source", near=nearest(str(named[role]), fields))
 
 
-def unrecognised(table: pl.DataFrame, named: Mapping[str, str | None]) -> ColumnError:
-    """The error for a log whose lists or queries are not recognised, with the call that names them."""
+def unrecognised(table: pl.DataFrame, named: Mapping[str, str | None]) -> IRError:
+    """The error for a log without records, or whose lists or queries are unknown, with the call that names them."""
+    if table.is_empty():
+        return DataError("has no records.", about="source")
     lists = [name for name, dtype in table.schema.items() if isinstance(dtype, pl.List)]
     given = {role: name for role, name in named.items() if name is not None}
     meant = lists_meant(table.columns, lists, given)
     source = caller().name("source")
-    options = " ".join(f"--{role} {name or '...'}" for role, name in meant._asdict().items())
+    options = " ".join(
+        f"--{role} {'...' if name is None else shlex.quote(name)}" for role, name in meant._asdict().items()
+    )
     code = Code(f"ir.read_log({source if source == 'frame' else repr(source)}, {meant.named()})")
     fix = Fix("Say which they are", code, without_code=f"Say which they are: {options}")
     says = "is not a log of a known format, and has no known fields of queries and documents; it has "
     return ColumnError(f"{says}{quoted(list(paths_of(table.schema)))}.", about="source", fix=fix)
 
 
-def _without_ids(path: str, ids: str | None, fields: Mapping[str, pl.DataType], says: str = "") -> ColumnError:
-    """The error for objects without ids and texts, or without the field that was named."""
+def _without_ids(
+    path: str,
+    ids: str | None,
+    fields: Mapping[str, pl.DataType],
+    says: str = "",
+    other: Mapping[str, pl.DataType] = MappingProxyType({}),
+) -> ColumnError:
+    """The error for objects without ids and texts, or without the field that was named; `other` are those beside."""
     listed = list(paths_of(fields))
     says = says or f"has no field {ids!r} in the objects of {path!r}"
     has = f"; they have {quoted(listed)}" if listed else ""
     single = [each for each in listed if (found := field(fields, each)) and could_be("doc_id", found.dtype)]
+    # One name is that of the ids on both sides.
+    near = nearest(ids, listed) if ids else ""
+    single = [each for each in single if (not ids or near) and (not other or field(other, each))]
     single.sort(key=lambda name: not words(name) & (WORDS_OF_DOCUMENTS | WORDS_OF_IDS))
-    fix = Fix("Name the field of their ids", Setting("ids", single[0])) if single else Fix("Log ids on both sides")
-    return ColumnError(f"{says}{has}.", about="source", near=nearest(ids, listed) if ids else "", fix=fix)
+    fix = Fix("Log ids on both sides, or texts, in fields of the same name")
+    fix = Fix("Name the field of their ids", Setting("ids", single[0])) if single else fix
+    return ColumnError(f"{says}{has}.", about="source", near=near, fix=fix)

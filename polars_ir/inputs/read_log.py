@@ -127,7 +127,8 @@ def read_log(
     Log
         `(run, qrels, queries, documents)`, of the kind of a frame that was given. `run` has `query_id`, `doc_id`,
         `score`, other numbers of the retrieved objects, such as the `tokens` of `R(budget=4000)`, and, of calls, `step`
-        before them (as `merge_calls` takes it): those of a trace are numbered by start.
+        before them (as `merge_calls` takes it): those of a trace are numbered by start. Of two numbers of a name the
+        outer one counts, also where it is null; texts, lists, ids, ranks, dates and places in texts are not taken.
         `queries` and `documents` have the ids, `text`, and other single values of the log. None is what a log lacks.
         Ids are text where one side has text. Unanswerable questions of MuSiQue and LongMemEval are left out.
 

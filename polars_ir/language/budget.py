@@ -35,7 +35,8 @@ BUDGET = {
         one_of("stop", "include")._replace(
             wanted="one of 'stop', 'include' (to skip a document and go on would lower recall as the budget grows)"
         ),
-        "The document that crosses the budget: 'stop' counts those above it, 'include' that one, too.",
+        "The document that crosses the budget: 'stop' counts those above it, 'include' that one, too. Below documents "
+        "that cost just the budget it is the next.",
     ),
 }
 

@@ -34,7 +34,7 @@ from polars_ir.frames.table import same_types
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.budget import WITHIN
 from polars_ir.language.catalog import CATALOG, info_of
-from polars_ir.language.kinds import PROBABILITY, STRATUM
+from polars_ir.language.kinds import GROUP, PROBABILITY, STRATUM
 from polars_ir.language.measure import of_part
 from polars_ir.language.names import Measures, ResolvedMeasure, resolve, sql_names
 from polars_ir.language.options import each_once, options_of, public
@@ -147,7 +147,9 @@ def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> R
         values["ties"] = "expected" if ties == "expected" else None
         for name, value in values.items():
             if value and name in needs.kind.refuses:
-                raise OptionError.not_for_kind(option(name, value), needs.kind.name)
+                of_groups = GROUP in needs.columns and needs.kind.part not in needs.columns
+                kind = "groups of evidence" if of_groups else needs.kind.name
+                raise OptionError.not_for_kind(option(name, value), kind)
     if ties == "expected":
         measured = [measure._replace(expression=_expectation(measure)) for measure in measured]
         needs = needs_of(measured, **of_call)

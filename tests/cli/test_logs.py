@@ -72,6 +72,17 @@ def test_the_first_record_of_a_log_may_lack_lists(write, capsys):
     assert capsys.readouterr().out.startswith("run\tR@5\nlog\t0.6666")
 
 
+def test_messages_about_logs_quote_their_fields_and_name_their_judgments(write, capsys):
+    log = write([{"my question": "Who?", "found docs": ["a"], "right ones": ["a"]}], "odd.jsonl")
+    assert main(["evaluate", log, "-m", "R@2"]) == 2
+    assert "--query 'my question' --retrieved 'found docs' --relevant ..." in capsys.readouterr().err
+    log = write([{"qid": "q", "retrieved": ["b"], "relevant": ["a"]}], "b.jsonl")
+    assert main(["evaluate", log, "-m", "R@2"]) == 0
+    err = capsys.readouterr().err
+    assert "--qrels" not in err
+    assert re.search(r"are 'b', of the judgments of \S*b.jsonl 'a'", err)
+
+
 def test_a_document_that_a_log_repeats_is_not_of_rankings_by_its_tokens(write, capsys):
     found = [{"id": id, "tokens": tokens} for id, tokens in (("x", 300), ("a", 310), ("b", 200), ("a", 320))]
     log = write([{"qid": "q", "retrieved": found, "relevant": ["a", "b"]}], "log.jsonl")

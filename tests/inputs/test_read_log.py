@@ -185,6 +185,28 @@ def test_numbers_of_retrieved_objects_are_columns_of_the_run_unless_they_play_an
     assert calls.run.select("step", "doc_id", "price").rows() == [(1, "a", 1.0), (3, "b", 2.5), (3, "a", None)]
 
 
+@pytest.mark.parametrize("name", ["lc", "start_char_idx", "split_id"])
+def test_numbers_that_a_tool_writes_for_itself_are_no_columns(name):
+    found = [{"id": "a", "metadata": {name: 1, "tokens": 3}}]
+    run = ir.read_log([{"qid": "q", "retrieved": found, "relevant": ["a"]}]).run
+    assert run.columns == ["query_id", "doc_id", "score", "tokens"]
+
+
+def test_a_log_without_records_is_told():
+    with pytest.raises(ir.IRError, match=r"frame has no records\."):
+        ir.read_log(pl.DataFrame({"query_id": [], "retrieved": []}))
+
+
+@pytest.mark.parametrize("ids", [None, "text", "fact"])
+def test_ids_are_not_advised_under_a_name_that_one_side_lacks(ids):
+    record = {"query": "q?", "retrieval_list": [{"text": "a"}], "gold_list": [{"fact": "a"}]}
+    with pytest.raises(ir.IRError, match=r"Log ids on both sides, or texts, in fields of the same name\.$"):
+        ir.read_log([record], retrieved="retrieval_list", relevant="gold_list", ids=ids)
+    renamed = {**record, "gold_list": [{"text": "a"}]}
+    with pytest.warns(ir.IRWarning, match="1 of 1 relevant texts"):
+        assert ir.read_log([renamed], retrieved="retrieval_list", relevant="gold_list").run.height == 1
+
+
 @pytest.mark.parametrize("turned", [1, -1])
 def test_of_two_numbers_of_a_name_the_one_of_the_lesser_depth_counts_also_where_it_is_null(turned):
     fields = [("id", "a"), ("metadata", {"tokens": 7}), ("tokens", 3)][::turned]

@@ -98,6 +98,16 @@ def test_other_numbers_are_not_advised_as_costs(name):
         RUN.rename({"tokens": name}).ir.evaluate(QRELS, "R(budget=9)")
 
 
+@pytest.mark.parametrize("kind", [lambda run: run, pl.DataFrame.lazy])
+def test_the_system_without_the_costs_of_another_is_named(kind):
+    for other, says in (
+        (RUN.drop("tokens"), "run 'b' has no column 'tokens' with the costs of documents, which run 'a' has"),
+        (RUN.cast({"tokens": pl.Float64}), "run 'b' column 'tokens' must be Int64, as in the first run"),
+    ):
+        with pytest.raises(ir.IRError, match=says):
+            ir.evaluate({"a": kind(RUN), "b": kind(other)}, QRELS, "R(budget=9)")
+
+
 def test_costs_that_some_runs_lack_are_not_advised():
     runs = {"a": RUN.rename({"tokens": "n_tokens"}), "b": RUN.drop("tokens")}
     with pytest.raises(ir.IRError, match=r"or name the column with cost=\.$"):
@@ -146,6 +156,7 @@ def test_a_cost_that_is_none_is_an_error(wrong):
         (lambda: RUN.cast({"tokens": pl.String}).ir.evaluate(QRELS, "R(budget=9)"), "'tokens' must be numbers"),
         (lambda: RUN.ir.evaluate(QRELS, "R(budget=9)", ties="best"), "ties='best' does not go with a budget"),
         (lambda: RUN.ir.evaluate(QRELS, "R(budget=9)", judged_only=True), "judged_only=True does not go with a budget"),
+        (lambda: RUN.ir.evaluate(QRELS, "FullRecall", bounds=True), "documents; these are of groups of evidence"),
         (lambda: RUN.ir.evaluate(QRELS, "R(budget=9)", bounds=True), "bounds=True does not go with a budget"),
     ],
 )
