@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import json
+import math
 import os
 import subprocess
 import sys
@@ -313,18 +314,34 @@ def version_of(contestant: str) -> str:
     return f"{package} {version(package)}"
 
 
+def positive(text: str) -> float:
+    """A finite number above zero."""
+    if not 0 < (number := float(text)) < math.inf:
+        raise argparse.ArgumentTypeError(f"must be above 0; got {text}")
+    return number
+
+
+def count(text: str) -> int:
+    """A whole number above zero."""
+    if (number := int(text)) < 1:
+        raise argparse.ArgumentTypeError(f"must be above 0; got {text}")
+    return number
+
+
 def main() -> None:
     """Measure, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add, here = parser.add_argument, Path(tempfile.gettempdir()) / "polars_ir_bench"
     add("--cases", nargs="+", choices=list(CASES), default=list(CASES), metavar="CASE", help=f"of {', '.join(CASES)}")
-    add("--scale", type=float, default=1, help="the size of the data, as a multiple of the usual")
-    add("--threads", nargs="+", type=int, default=[1, 2], help="threads of Polars")
+    add("--scale", type=positive, default=1, help="the size of the data, as a multiple of the usual")
+    add("--threads", nargs="+", type=count, default=[1, 2], help="threads of Polars")
     add("--folder", type=Path, default=here, help="where files lie, or are made")
     add("--results", type=Path, default=SCRIPT.with_suffix(".jsonl"), help="the file of all records")
     add("--report", action="store_true", help="measure nothing; print the tables and draw the chart")
     add("--measure", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.report and not options.results.exists():
+        parser.error(f"{options.results} is not there")
     if options.measure:
         name, sizes, tool = options.measure
         measure(name, json.loads(sizes), tool, options.folder)
