@@ -285,6 +285,7 @@ def of_texts(texts: list[str], name: str) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("seed", range(8))
+@pytest.mark.whole("a text a seed", quick=2)
 def test_paragraphs_in_another_order_are_followed_however_alike_they_are(seed):
     draw = random.Random(seed)
     subjects, places = ("Dogs", "Cats", "Birds", "Bikes"), ("garden", "cellar", "yard", "hall")
@@ -310,6 +311,7 @@ WORDS = ["rent", "is", "due", "in", "May", "and", "bins", "are", "emptied", "pet
 
 
 @pytest.mark.parametrize("seed", range(10))
+@pytest.mark.whole("a text a seed", quick=2)
 def test_relevant_labels_whose_text_is_in_no_new_chunk_as_it_was_are_to_review(seed):
     draw = random.Random(seed)
     texts = [" ".join(draw.choices(WORDS, k=draw.randint(3, 9))) + f" {n}.\n" for n in range(20)]
