@@ -42,6 +42,9 @@ ALIKE = 0.5
 #: Number of pairs of equal parts above which frequent parts are taken for junk: each pair is looked at repeatedly.
 MOST_PAIRS = 1_000_000
 
+#: Number of parts of both texts above which these are cut at the parts that stand once in both.
+MOST_PARTS = 1000
+
 #: Largest number of characters that are aligned one by one.
 MOST_CHARACTERS = 3000
 
@@ -74,10 +77,7 @@ def matching(
     unit, *finer = units
     parts, others = unit.findall(text), unit.findall(other)
     places, other_places = _places(parts), _places(others)
-    counts = Counter(others)
-    n_pairs = sum(count * counts[part] for part, count in Counter(parts).items())
-    opcodes = difflib.SequenceMatcher(None, parts, others, autojunk=n_pairs > MOST_PAIRS).get_opcodes()
-    for kind, start, end, first, last in opcodes:
+    for kind, start, end, first, last in _steps(parts, others):
         place, other_place = places[start], other_places[first]
         if kind == "equal":
             yield place, other_place, places[end] - place
@@ -86,6 +86,26 @@ def matching(
             after = parts[end] == OLD_GAP if end < len(parts) else cut[1]
             inner = _replaced(parts[start:end], others[first:last], tuple(finer), (before, after))
             yield from _shifted(inner, place, other_place)
+
+
+def _steps(parts: list[str], others: list[str]) -> list[tuple[str, int, int, int, int]]:
+    """The opcodes of difflib; long lists are cut at parts that stand once in both, as it takes quadratic time."""
+    counts, other_counts = Counter(parts), Counter(others)
+    n_pairs = sum(count * other_counts[part] for part, count in counts.items())
+    anchors = []
+    if min(len(parts), len(others)) > MOST_PARTS:
+        places = {part: place for place, part in enumerate(others) if other_counts[part] == counts[part] == 1}
+        anchors = _in_order([(place, places[part], 1) for place, part in enumerate(parts) if part in places])
+    steps: list[tuple[str, int, int, int, int]] = []
+    one = two = 0
+    for place, other_place, size in [*anchors, (len(parts), len(others), 0)]:
+        between = parts[one:place], others[two:other_place]
+        matcher = difflib.SequenceMatcher(None, *between, autojunk=n_pairs > MOST_PAIRS)
+        found: list[tuple[str, int, int, int, int]] = [*matcher.get_opcodes()]
+        found += [("equal", place - one, place - one + size, other_place - two, other_place - two + size)] * size
+        steps += [(kind, one + start, one + end, two + first, two + last) for kind, start, end, first, last in found]
+        one, two = place + size, other_place + size
+    return steps
 
 
 def _exact(text: str, other: str, sides: tuple[list[str], list[str]]) -> list[Block]:

@@ -1,5 +1,6 @@
 """Judgments that are moved from old chunks to new ones: six chunkers, texts that changed, and what is refused."""
 
+import difflib
 import itertools
 import random
 import warnings
@@ -353,15 +354,35 @@ def test_a_text_that_was_edited_in_its_place_moves_and_is_to_review(old, new, co
     assert changes["covered"].item() == pytest.approx(covered, abs=0.01)
 
 
+def test_long_texts_are_compared_between_words_that_stand_once(monkeypatch):
+    compared = []
+
+    class Counting(difflib.SequenceMatcher):
+        def __init__(self, junk, one, other, autojunk):
+            compared.append(len(one) * len(other))
+            super().__init__(junk, one, other, autojunk)
+
+    monkeypatch.setattr(difflib, "SequenceMatcher", Counting)
+    lines = [f"Line {n} is one of many that say {n % 7} or {n % 5}.\n" for n in range(200)]
+    edited = [line.replace(" is ", " was ") for line in lines]
+    text, other = "".join(lines), "".join(edited)
+    same = sum(
+        size for one, two, size in aligned_blocks(text, other) if text[:one].count("\n") == other[:two].count("\n")
+    )
+    assert same > 0.9 * len(text)
+    # Of words there are 2,400.
+    assert max(compared) <= 200**2
+
+
 def test_numbers_that_changed_in_each_line_are_told_from_lines_that_were_deleted():
-    lines = [f"In 2024 the firm had {n} shops, a new office and 3,{n} people.\n" for n in range(100, 140)]
+    lines = [f"In 2024 the firm had {n} shops, a new office and 3,{n} people.\n" for n in range(100, 120)]
     updated = [line.replace("2024", "2025") for line in lines]
-    labels = {"q": {f"o{n}": 1 for n in range(40)}}
+    labels = {"q": {f"o{n}": 1 for n in range(20)}}
     for before in ([], ["Figures.\n"]):
         changes = quietly(ir.relabel, labels, of_texts(lines, "o"), of_texts([*before, *updated], "n")).changes
         shift = len(before)
         assert set(changes.select("doc_id", pl.col("new").list.first()).rows()) == {
-            (f"o{n}", f"n{n + shift}") for n in range(40)
+            (f"o{n}", f"n{n + shift}") for n in range(20)
         }
         assert changes.select("change", "review").unique().rows() == [("moved", True)]
     fewer = quietly(ir.relabel, labels, of_texts(lines, "o"), of_texts(updated[:7] + updated[8:], "n")).changes
