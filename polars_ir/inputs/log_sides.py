@@ -30,6 +30,7 @@ from polars_ir.frames.guesses import DOCUMENTS as WORDS_OF_DOCUMENTS
 from polars_ir.frames.guesses import IDS as WORDS_OF_IDS
 from polars_ir.frames.guesses import lists_meant, words
 from polars_ir.frames.roles import PARTS, ROLE_OF, USER, could_be, find, is_rank
+from polars_ir.frames.rules import COSTS
 from polars_ir.inputs.fields import Field, depth_of, field, fields_of, first_field, innermost, of_json, paths_of, refuse
 from polars_ir.inputs.from_lists import DISTANCES, read_lists
 from polars_ir.inputs.log_formats import IDS, LISTS_OF_SCORES, OFFSETS, OWN, SCORES_OF_DOCUMENTS, TEXTS, LogFormat
@@ -315,11 +316,12 @@ def scores_of(table: pl.DataFrame, found: Side | None, scores: str | Literal[Fal
     raise ColumnError(says, about="source", near=nearest(scores, [*table.columns, *inner]))
 
 
-def numbers_of(found: Side | None, taken: Sequence[str]) -> dict[str, pl.Expr]:
+def numbers_of(table: pl.DataFrame, found: Side | None, taken: Sequence[str]) -> dict[str, pl.Expr]:
     """The lists of other numbers of the retrieved documents, such as their tokens, by name.
 
     None that would be a column of another role in a run, or of the names taken. Of two of a name the one of the lesser
-    depth counts, also where it is null.
+    depth counts, also where it is null. What is called as costs are may be texts of numbers, or a list of numbers
+    beside that of the documents, as long in every record.
     """
     if found is None:
         return {}
@@ -328,9 +330,19 @@ def numbers_of(found: Side | None, taken: Sequence[str]) -> dict[str, pl.Expr]:
     for path in paths_of(fields):
         each, name, depth = field(fields, path, pl.element()), path.rpartition(".")[-1], path.count(".")
         free = name not in taken and fold(name) not in OF_ROLES and not is_rank(name)
-        if each and each.dtype.is_numeric() and free and (name not in numbers or depth < numbers[name][0]):
-            numbers[name] = depth, found.raw.of(each.value).value
-    return {name: value for name, (_, value) in numbers.items()}
+        if each is None or not free or not (each.dtype.is_numeric() or words(name) & COSTS):
+            continue
+        value = _numbers(found.raw.of(each.value, each.dtype))
+        if value is not None and (name not in numbers or depth < numbers[name][0]):
+            numbers[name] = depth, value
+    values = {name: value for name, (_, value) in numbers.items()}
+    for name, dtype in table.schema.items():
+        if name in values or not depth_of(dtype) == found.raw.depth == 1 or not (words(name) & COSTS):
+            continue
+        of_document = pl.col(name).list.len().eq_missing(found.raw.value.list.len()).all()
+        if innermost(dtype).is_numeric() and name != found.path and table.select(of_document).item():
+            values[name] = pl.col(name)
+    return values
 
 
 def _numbers(lists: Lists) -> pl.Expr | None:

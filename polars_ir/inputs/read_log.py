@@ -128,7 +128,8 @@ def read_log(
         `(run, qrels, queries, documents)`, of the kind of a frame that was given. `run` has `query_id`, `doc_id`,
         `score`, other numbers of the retrieved objects, such as the `tokens` of `R(budget=4000)`, and, of calls, `step`
         before them (as `merge_calls` takes it): those of a trace are numbered by start. Of two numbers of a name the
-        outer one counts, also where it is null; texts, lists, ids, ranks, dates and places in texts are not taken.
+        outer one counts, also where it is null; ids, ranks, dates and places in texts are not taken. What is called as
+        costs are, `tokens` or `n_chars`, may be texts of numbers, or a list of numbers beside the documents.
         `queries` and `documents` have the ids, `text`, and other single values of the log. None is what a log lacks.
         Ids are text where one side has text. Unanswerable questions of MuSiQue and LongMemEval are left out.
 
@@ -202,7 +203,7 @@ def _log(
     columns[query.path] = normalised(query.value) if query is question else query.value
     columns |= {side.path: ids for side, ids in zip(sides, ids_alike(sides, on_texts=on_texts), strict=True)}
     # Lists of texts beside those of objects may have other lengths.
-    of_documents = {} if on_texts and format.retrieved_texts else numbers_of(found, [*keys, STEP])
+    of_documents = {} if on_texts and format.retrieved_texts else numbers_of(table, found, [*keys, STEP])
     beside = {name: f"{BESIDE}{name}" for name in of_documents}
     lists = table.select(
         *keys,

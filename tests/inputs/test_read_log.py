@@ -207,6 +207,25 @@ def test_ids_are_not_advised_under_a_name_that_one_side_lacks(ids):
         assert ir.read_log([renamed], retrieved="retrieval_list", relevant="gold_list").run.height == 1
 
 
+@pytest.mark.parametrize(
+    ("record", "tokens"),
+    [
+        ({"retrieved": ["a", "b"], "tokens": [300, 600]}, [300, 600]),
+        ({"retrieved": [{"id": "a"}, {"id": "b"}], "n_tokens": [300, 600]}, [300, 600]),
+        ({"retrieved": [{"id": "a", "tokens": "300"}, {"id": "b", "tokens": "600"}]}, [300, 600]),
+        ({"retrieved": [{"id": "a", "tokens": "300"}, {"id": "b", "tokens": "many"}]}, [300, None]),
+        ({"retrieved": ["a", "b"], "tokens": [300, 600, 1]}, None),
+        ({"retrieved": ["a", "b"], "tokens": ["who", "is"]}, None),
+        ({"retrieved": ["a", "b"], "relevant_ids": [3, 6]}, None),
+        ({"retrieved": [["a"], ["b"]], "tokens": [[300], [600]]}, None),
+    ],
+)
+def test_costs_may_be_texts_of_numbers_or_a_list_beside_the_documents(record, tokens):
+    run = ir.read_log([{"qid": "q", "relevant": ["a"], **record}]).run
+    found = [name for name in run.columns if name not in ("query_id", "doc_id", "score", "step")]
+    assert [run[name].to_list() for name in found] == ([] if tokens is None else [tokens])
+
+
 @pytest.mark.parametrize("turned", [1, -1])
 def test_of_two_numbers_of_a_name_the_one_of_the_lesser_depth_counts_also_where_it_is_null(turned):
     fields = [("id", "a"), ("metadata", {"tokens": 7}), ("tokens", 3)][::turned]
