@@ -147,7 +147,7 @@ class ColumnError(IRError):
         known = f" (recognised names: {', '.join(accepted)})" if accepted else ""
         of_a_sample = per in ("stratum", "inclusion_probability")
         does = "say how they were sampled" if of_a_sample else "distinguish the judgments of one document"
-        says = f"have no {per!r} column{known}, which would {does}; they have"
+        says = f"has no {per!r} column{known}, which would {does}; it has"
         fix = None
         if per == "subtopic":
             read = Code("ir.read_qrels('qrels.txt', format='subtopics')")

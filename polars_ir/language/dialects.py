@@ -344,7 +344,7 @@ def _unknown(text: str, name: str, tool: str) -> MeasureError:
     if of_tool or (not tool and fold(name) in OF_EXPOSURE):
         whole = f"{tool} {text}" if tool else text
         fix = Fix("Call it", Code(f"run.ir.exposure([{whole!r}], {CATALOGUES[''.join(of_tool)]})"))
-        says = "has a value for each system, of all its users together: exposure has it."
+        says = "has a value for each system, of all its users together: use exposure for it."
         return MeasureError(f"{whole!r} {says}", fix=fix)
     if tool:
         names = _names_in(tool, catalogued())

@@ -191,6 +191,6 @@ def _meaning(text: str) -> tuple[str, dict[str, Any], str | None, str]:
     if found := measure_named(text):
         of_lists = found.info.kind == "none"
         call = f"run.ir.evaluate([{text!r}], history=train)" if of_lists else f"run.ir.evaluate(qrels, [{text!r}])"
-        raise MeasureError(f"{text!r} has a value for each query: evaluate has it.", fix=Fix("Call it", Code(call)))
+        raise MeasureError(f"{text!r} has a value for each query: use evaluate for it.", fix=Fix("Call it", Code(call)))
     near = "" if tool else nearest(name, FIGURES)
     raise MeasureError(f"no measure of exposure is called {text!r}.{near} It has {quoted(FIGURES)}.")

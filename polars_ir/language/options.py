@@ -385,7 +385,8 @@ def documented(text: str, parameters: Iterable[str], options: Mapping[str, Optio
     entries = {entry.partition("\n")[0]: entry for entry in re.split(r"\n(?=\S)", written) if entry}
     of_names = {name: head for head in entries for name in head.partition(" : ")[0].split(", ")}
     names = [name for name in parameters if name not in options]
-    shared = SHARED if {"run", "runs", "run_a"}.isdisjoint(names) else SHARED_OF_RUNS
+    of_runs = "per_query" not in names and not {"run", "runs", "run_a"}.isdisjoint(names)
+    shared = SHARED_OF_RUNS if of_runs else SHARED
     placed = {
         of_names.get(name, name): entries[of_names[name]] if name in of_names else f"{name}\n{indented(shared[name])}"
         for name in names

@@ -167,7 +167,7 @@ def _options_differing(made: Sequence[Mapping[str, Any]], measures: Sequence[str
 
 
 def _texts(table: CanonicalFrame) -> list[str]:
-    rows = table.select(PROVENANCE).unique(maintain_order=True).drop_nulls()
+    rows = table.select(PROVENANCE).unique().drop_nulls().sort(PROVENANCE)
     return [str(text) for text in rows.collect(engine=table.engine)[PROVENANCE]]
 
 

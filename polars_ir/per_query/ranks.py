@@ -54,6 +54,8 @@ def ranks(per_query: Table[EagerFrameT], measures: Measures = None, **options: U
 
     Parameters
     ----------
+    per_query
+        The result of `evaluate` for two systems or more, or a dict of such frames by system. A LazyFrame is refused.
     measures
         Names of the measures, in any spelling; all by default. Means are arithmetic.
 

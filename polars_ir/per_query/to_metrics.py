@@ -23,6 +23,8 @@ def to_metrics(per_query: Any, *, by: Any = None, names: Names = "sql", sep: str
 
     Parameters
     ----------
+    per_query
+        The result of `evaluate`, or a dict of such frames by system. A LazyFrame is refused.
     by
         Slices, or other keys, with numbers of their own, as in `mean`.
     names

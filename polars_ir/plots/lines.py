@@ -160,6 +160,8 @@ def cutoffs(
         The cutoffs, whole numbers from 1 on.
     baseline
         The system that the others are shown as differences from; by default means are shown.
+    by
+        Columns of the run that distinguish rankings, such as 'date', as in `evaluate`: a panel for each value.
     alpha
         The share of such intervals that miss: their confidence is 1 - alpha.
     missing
@@ -265,6 +267,8 @@ def precision_recall(
     ----------
     rel
         The lowest grade that counts as relevant.
+    by
+        Columns of the run that distinguish rankings, such as 'date', as in `evaluate`: a panel for each value.
     missing
         As in `evaluate`.
 
@@ -338,7 +342,7 @@ def series(
     the reference (the first third, by default) by more than chance. Every stretch has a tick, and above it the number
     of its queries (of more than 24 stretches, above one of several); where systems have different ones, the fewest. Of
     more than five systems the best five at the end, by the first measure, are in colour, and bands are left out, which
-    the subtitle says. A click on a point shows one system alone.
+    the subtitle says. A click on a point shows one system alone. A chart has up to 5,000 points.
 
     Parameters
     ----------

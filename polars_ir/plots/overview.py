@@ -118,7 +118,7 @@ def heatmap(per_query: Any, measures: Measures = None, *, by: str | Sequence[str
 
     Colours go from the worst to the best system of each measure, so that they cannot be compared from one measure to
     another: a column may be all but equal. The best system of the first measure stands first. A click on a cell shows
-    its system alone.
+    its system alone. A chart has up to 5,000 cells.
 
     Parameters
     ----------
@@ -225,8 +225,8 @@ def ranks(
     """Rank intervals of every system: a panel per measure.
 
     Figures are those of `ranks`: lines go from the best to the worst rank that a system may have, all of them together
-    with this confidence. Colour and shape tell the systems that may be first. Systems stand in the order of each
-    panel's own measure.
+    with this confidence. Colour and shape tell the systems that may be first. Systems, up to 5,000, stand in the order
+    of each panel's own measure.
 
     Returns
     -------

@@ -20,6 +20,11 @@ score = pl.col("score").cast(pl.Float64)
 def confidence(run: Table[FrameT]) -> FrameT:
     """The confidence of a run in its ranking of each query: three simple signals of its scores, as in MTEB.
 
+    Parameters
+    ----------
+    run
+        A run in any form that `evaluate` takes, with scores: ranks alone are refused.
+
     Returns
     -------
     The kind of the run

@@ -52,6 +52,8 @@ def judge_next(
     runs
         The runs, in any form that `evaluate` takes: one frame with a column `run`, or a dict of systems. LazyFrames
         are collected.
+    qrels
+        The judgments of documents, in any form that `evaluate` takes.
     measure
         One measure: a name, an expression of this package, or an aggregation of your own. Means over queries are
         arithmetic.

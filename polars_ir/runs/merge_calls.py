@@ -25,6 +25,8 @@ def merge_calls(run: Table[FrameT], step: str = "step", *, k: int | None = None,
 
     Parameters
     ----------
+    run
+        A run of one or several systems, in any form that `evaluate` takes; a document may be in several calls.
     step
         The column of calls: integers, or times, in the order of the calls; they may begin anywhere and have gaps.
     k

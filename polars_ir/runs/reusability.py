@@ -54,6 +54,8 @@ def reusability(
     ----------
     runs
         The runs of several systems, in any form that `evaluate` takes; LazyFrames are collected.
+    qrels
+        The judgments of documents, in any form that `evaluate` takes.
     measure
         One measure: a name, an expression of this package, or an aggregation of your own. Means over queries are
         arithmetic.

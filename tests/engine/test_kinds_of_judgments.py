@@ -88,7 +88,7 @@ def test_what_one_judge_did_not_judge_is_unjudged_for_them():
         (
             lambda: ir.evaluate(RUN, JUDGES, "AP", judges="juge"),
             (
-                "qrels have no 'juge' column, which would distinguish the judgments of one document; they have "
+                "qrels has no 'juge' column, which would distinguish the judgments of one document; it has "
                 "'query_id', 'judge', 'doc_id', 'relevance'. Did you mean 'judge'?"
             ),
         ),
@@ -112,8 +112,8 @@ def test_what_one_judge_did_not_judge_is_unjudged_for_them():
         (
             lambda: ir.evaluate(RUN, {"q": ["d1"]}, "StRecall@2"),
             (
-                "qrels have no 'subtopic' column (recognised names: subtopic, subtopic_id, aspect, intent), which "
-                "would distinguish the judgments of one document; they have 'query_id', 'doc_id', 'relevance'."
+                "qrels has no 'subtopic' column (recognised names: subtopic, subtopic_id, aspect, intent), which "
+                "would distinguish the judgments of one document; it has 'query_id', 'doc_id', 'relevance'."
             ),
         ),
         (
@@ -142,7 +142,7 @@ def test_what_one_judge_did_not_judge_is_unjudged_for_them():
         (
             lambda: ir.judge(RUN, SUBTOPICS, judges="subtopics"),
             (
-                "qrels have no 'subtopics' column, which would distinguish the judgments of one document; they have "
+                "qrels has no 'subtopics' column, which would distinguish the judgments of one document; it has "
                 "'query_id', 'subtopic', 'doc_id', 'relevance'. Did you mean 'subtopic'?"
             ),
         ),

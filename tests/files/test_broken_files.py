@@ -122,7 +122,7 @@ def test_the_line_of_a_late_binary_byte_is_found_in_gzip(write: Write, reader: R
 @readers
 @pytest.mark.parametrize("name", ["a.gz", "a.zst"])
 def test_a_name_that_promises_compression_is_held_to_it(write: Write, reader: Reader, name: str) -> None:
-    assert "but the file is not; rename it" in message(reader, write(RUN_LINE, name))
+    assert "but the file is not compressed; rename it" in message(reader, write(RUN_LINE, name))
 
 
 @readers

@@ -206,7 +206,7 @@ WRONG = {
     ),
     "a measure of queries": (
         lambda: RUN.ir.exposure("nDCG@10"),
-        r"evaluate has it. Call it: run.ir.evaluate\(qrels, \['nDCG@10'\]\)",
+        r"use evaluate for it. Call it: run.ir.evaluate\(qrels, \['nDCG@10'\]\)",
     ),
     "an expression": (lambda: RUN.ir.exposure(ir.ndcg(k=3)), "are names, such as 'Gini@10'"),
     "a table": (lambda: RUN.ir.exposure(HISTORY), "got a table"),
@@ -279,7 +279,7 @@ def test_a_method_of_its_name_is_said_to_be_one_of_exposure():
 
 @pytest.mark.parametrize("name", ["Novelty@2", "rectools MeanInvUserFreq@2", "Seen"])
 def test_exposure_names_evaluate_for_a_measure_of_lists(name):
-    with pytest.raises(ir.IRError, match="has a value for each query: evaluate has it") as error:
+    with pytest.raises(ir.IRError, match="has a value for each query: use evaluate for it") as error:
         RUN.ir.exposure(name, history=HISTORY)
     code = str(error.value).partition("Call it: ")[2].removesuffix(".")
     assert eval(code, {"run": RUN, "train": HISTORY}).height == 4  # noqa: S307  # code of ours

@@ -370,7 +370,7 @@ def test_rows_of_an_error_are_those_of_the_table():
             {},
             r"have 200 different grades.*at most. Make classes of them first, .* // 2.8",
         ),
-        (lambda q: q, {"judges": "juge"}, "have no 'juge' column.*Did you mean 'judge'"),
+        (lambda q: q, {"judges": "juge"}, "has no 'juge' column.*Did you mean 'judge'"),
         (lambda q: q, {"by": "yaer"}, "have no column 'yaer', which by names"),
         (lambda q: q.with_columns(note=1), {"by": "note"}, "which has another meaning here. Rename it"),
         (lambda q: q.with_columns(relevance=-1), {}, "have only grades below 0, which count as not judged"),
@@ -467,7 +467,7 @@ def test_merged_grades_are_grades_that_were_given(how):
         (lambda q: q.with_columns(judge=pl.col("judge").shift()), "mean", "whose 'judge' is null|judges that are null"),
         (lambda q: q, "medain", "how must be one of 'median', .*or a list of judges.*Did you mean 'median'"),
         (lambda q: q, [], "how must be one of 'median'"),
-        (lambda q: q.drop("judge"), "mean", "have no 'judge' column"),
+        (lambda q: q.drop("judge"), "mean", "has no 'judge' column"),
     ],
 )
 def test_judgments_that_can_not_be_merged_are_refused(change, how, message):

@@ -186,7 +186,7 @@ def _local_file(path: Path) -> Path:
             raise FileError.empty(path)
         if not begin.startswith(magic):
             kind = path.suffix[1:]
-            raise FileError.of_file(path, f"the name ends in .{kind}, but the file is not; rename it.")
+            raise FileError.of_file(path, f"the name ends in .{kind}, but the file is not compressed; rename it.")
     return path
 
 

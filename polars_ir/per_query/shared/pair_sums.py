@@ -326,7 +326,7 @@ def sums_of(
     slices = dict(zip(map(column_for, queries.slices), queries.slices, strict=True))
     note = queries.note(clustered=people is None)
     if PROVENANCE in queries.table.columns:
-        made = of_model.of_rows(_made).unique()
+        made = of_model.of_rows(_made).unique().sort(PROVENANCE)
         note = "; ".join(filter(None, (note, check_made_alike(queries.table, made, queries.measures)))) or None
     rule = once_of_plan(queries.table, [*queries.slices, "run", "query_id"], queries.measures)
     return Sums(
