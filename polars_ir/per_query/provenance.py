@@ -167,8 +167,10 @@ def _options_differing(made: Sequence[Mapping[str, Any]], measures: Sequence[str
 
 
 def _texts(table: CanonicalFrame) -> list[str]:
-    rows = table.select(PROVENANCE).unique().drop_nulls().sort(PROVENANCE)
-    return [str(text) for text in rows.collect(engine=table.engine)[PROVENANCE]]
+    rows = table.select(PROVENANCE).unique(maintain_order=True).drop_nulls()
+    texts = [str(text) for text in rows.collect(engine=table.engine)[PROVENANCE]]
+    # Rows of a plan have no order.
+    return texts if table.eager else sorted(texts)
 
 
 def _of_file(path: Path) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def test_every_name_of_a_tool_is_read_or_says_why_not():
                 assert ir.parse(f"{tool} {name}").meta.output_name()
                 assert meaning.undefined in (0, 1)
                 continue
-            says = "exposure has it" if meaning.measure else r"\w+s "
+            says = "use exposure for it" if meaning.measure else r"\w+s "
             with pytest.raises(ir.IRError, match=f"{tool} {name}' .*{says}|'{name}' of {tool} {says}"):
                 ir.parse(f"{tool} {name}")
 
