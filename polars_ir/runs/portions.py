@@ -66,7 +66,9 @@ def reason_for_whole(pair: RunAndQrels, needs: Needs, options: Mapping[str, Any]
         return f"several {pooled[0]!r} in a ranking would be a mistake, which is sought in the whole run"
     if not needs.kind.by_document:
         return f"measures of {needs.kind.name} need the whole run"
-    return None if pair.qrels and pair.qrels.eager else "the judgments are not in memory"
+    if pair.qrels is None:
+        return "the run holds its grades"
+    return None if pair.qrels.eager else "the judgments are not in memory"
 
 
 @dataclass

@@ -357,7 +357,7 @@ def main() -> None:
             sys.stderr.write(f"{name}, {threads}: {[(each['tool'], round(each['cpu'], 3)) for each in records]}\n")
     sys.stdout.write(report.text(report.read(options.results)))
     if options.report:
-        report.chart(report.read(options.results)).save(report.CHART, ppi=200)
+        report.chart(report.read(options.results)).save(report.CHART, ppi=120)
 
 
 if __name__ == "__main__":

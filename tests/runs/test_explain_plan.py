@@ -103,6 +103,10 @@ def test_a_plan_says_that_identical_rankings_are_grouped_once_where_they_are(mon
             "; not in portions, though sorted: exclude needs the whole run",
         ),
         ({"duplicates": "first"}, "; not in portions, though sorted: duplicates needs the whole run"),
+        (
+            {"measures": ["P@2", "Novelty@2"], "history": RUN},
+            "; not in portions, though sorted: history needs the whole run",
+        ),
         ({"qrels": QRELS.lazy()}, "; not in portions, though sorted: the judgments are not in memory"),
     ],
 )
