@@ -147,5 +147,11 @@ def _unchanged(parts: list[tuple[int, str]], others: list[tuple[int, str]]) -> b
             one += 1
         else:
             other += 1
+    start, text = parts[-1]
+    end = start + len(text)
+    # "90" at the end of a text that goes on as "900" may be another number.
+    added = "".join(new[end - first : end - first + 1] for first, new in others if first <= end)
+    if text[-1].isdecimal() and added.isdecimal():
+        return False
     last = others[-1][0] + len(others[-1][1])
     return not any(text[max(0, last - start) :].strip() for start, text in parts)

@@ -354,6 +354,12 @@ def test_a_text_that_was_edited_in_its_place_moves_and_is_to_review(old, new, co
     assert changes["covered"].item() == pytest.approx(covered, abs=0.01)
 
 
+def test_a_number_at_the_end_of_a_text_that_grew_is_to_review_and_other_text_added_there_is_not():
+    for added, review in [("0 euros.\n", True), (" euros.\n", False)]:
+        tables = of_texts(["Keys.\n", "The price is 90"], "o"), of_texts(["Keys.\n", f"The price is 90{added}"], "n")
+        assert quietly(ir.relabel, {"q": {"o1": 1}}, *tables).changes["review"].item() == review
+
+
 def test_long_texts_are_compared_between_words_that_stand_once(monkeypatch):
     compared = []
 
