@@ -18,7 +18,7 @@ import polars as pl
 
 from polars_ir import statistics as stats
 from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, option
-from polars_ir.extras import np, require
+from polars_ir.extras import np
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.language.columns import is_cost
 from polars_ir.per_query.provenance import check_made_alike, codes_of_judgments, note_of_other_judgments
@@ -298,8 +298,6 @@ def scores_of(
     Where `keys` distinguish several rows of a query, the query is the cluster. A function whose queries cannot be
     `clustered` has no note that advises it.
     """
-    # Polars panics where it hands over values without it.
-    require("stats", what, ["numpy"])
     cluster = QUERY if keys and cluster is None else cluster
     of = queries_of(per_query, measures, by=by, cluster=cluster, what=what, several=True, keys=keys)
     of = of.compared(measures)
@@ -325,9 +323,10 @@ def scores_of(
     # Where rows have ids of their own, the query is in another column.
     query_id = QUERY if QUERY in of.table.dtypes else "query_id"
     names = {query_id: of.table.names["query_id"], **dict(zip(slices, of.slices, strict=True))}
+    # NumPy is named before Polars hands over values, which panics without it.
+    lacking = np.float64(0.0 if options["missing"] == "zero" else "nan")
     clusters = rows[CLUSTER].filter(is_first).rank("dense").cast(pl.Int64).to_numpy() if others else None
     cells = (query.cast(pl.Int64) * len(systems) + rows[ANSWERED].cast(pl.Int64)).to_numpy()
-    lacking = 0.0 if options["missing"] == "zero" else np.nan
     answered = np.zeros((int(is_first.sum()), len(systems)), bool)
     np.put(answered, cells, True)
 
