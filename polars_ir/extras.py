@@ -8,7 +8,6 @@ for it (`require`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -24,9 +23,9 @@ EXTRAS = {
 }
 
 
-def require(extra: str, what: str, packages: Iterable[str] = ()) -> None:
-    """Raise an `ExtraError` that names the extra unless its packages, or some of them, are installed for `what`."""
-    if any(find_spec(module) is None for module in packages or EXTRAS[extra]):
+def require(extra: str, what: str) -> None:
+    """Raise an `ExtraError` that names the extra unless its packages are installed; `what` needs them."""
+    if any(find_spec(module) is None for module in EXTRAS[extra]):
         raise ExtraError.missing(what, extra)
 
 
