@@ -63,7 +63,7 @@ def validate(run: DataFrame, qrels: Any, *, only: str | Sequence[str] | None = N
 
     names = each_once(check("only", only, or_none(some_of(*FINDINGS)))) or list(COUNTED)
     if others := [name for name in names if name not in COUNTED]:
-        says = f"{others[0]!r} needs all queries together, which no Spark task has. Look for it in a sample."
+        says = "needs all queries together, which no Spark task has. Look for it in a sample."
         raise OptionError(says, about=option("only", others[0]))
     run, qrels = by_bytes(run), by_bytes(to_spark("qrels", qrels, column="relevance", like=run))
     schema = arrow_schema(validate_locally(empty("run", run), empty("qrels", qrels), only=names).drop("share"))

@@ -219,5 +219,5 @@ def test_findings_of_one_query_each_are_counted(to_spark):
     assert_frame_equal(
         found.select("finding", "severity", "count"), tables.plain(expected.select("finding", "severity", "count"))
     )
-    with pytest.raises(ir.IRError, match="of all queries together"):
+    with pytest.raises(ir.IRError, match="needs all queries together"):
         irs.validate(to_spark(run), to_spark(qrels), only="nDCG@10 moved by ties")
