@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_ir.chunks.interval_join import overlapping
-from polars_ir.chunks.matching import NEW_GAP, OLD_GAP, aligned_blocks
+from polars_ir.chunks.matching import GOES_ON, NEW_GAP, OLD_GAP, aligned_blocks
 from polars_ir.chunks.tables import Spans
 from polars_ir.errors import quoted, warn
 
@@ -34,9 +34,11 @@ class Known(NamedTuple):
 def aligned(chunks: pl.DataFrame, old: Spans, new: Spans) -> pl.DataFrame:
     """The pieces of old chunks in new texts: the number of the chunk, `source`, `start`, `end`, `place` in it.
 
-    `compared` is false of sources without texts on both sides.
+    Pieces of one `run` have blanks between them, if anything. `compared` is false of sources without texts on both
+    sides.
     """
-    same = chunks.with_columns(place=pl.lit(0, pl.Int64), compared=pl.lit(value=False)).drop("doc_id")
+    same = chunks.with_columns(place=pl.lit(0, pl.Int64), compared=pl.lit(value=False), run=pl.lit(0, pl.Int64))
+    same = same.drop("doc_id")
     lacking = [table.about for table in (old, new) if "text" not in table.names]
     if lacking or chunks.is_empty():
         if len(lacking) == 1:
@@ -66,7 +68,7 @@ def aligned(chunks: pl.DataFrame, old: Spans, new: Spans) -> pl.DataFrame:
         return same
     is_changed = pl.col("source").is_in(moves["source"].unique().implode())
     blocks = moves.filter(pl.col("start") < pl.col("end")).lazy()
-    met = overlapping(same.filter(is_changed).lazy(), blocks, old.length, old.longest)
+    met = overlapping(same.filter(is_changed).drop("run").lazy(), blocks, old.length, old.longest)
     shifted = met.select(
         same.columns[0],
         "source",
@@ -74,12 +76,13 @@ def aligned(chunks: pl.DataFrame, old: Spans, new: Spans) -> pl.DataFrame:
         end=pl.col("end") + pl.col("shift"),
         place=pl.col("start") - pl.col("start_left"),
         compared=pl.lit(value=True),
+        run="run",
     )
     return pl.concat([same.filter(~is_changed), shifted.collect(engine="streaming")], how="vertical_relaxed")
 
 
 def _moves(texts: pl.DataFrame, dtype: pl.DataType) -> pl.DataFrame:
-    """The places of what is in both texts of changed sources: `source`, `start`, `end` and `shift` to the new text."""
+    """The places of what both texts of changed sources have: `source`, `start`, `end`, `shift` to the new, `run`."""
     blocks, n_characters, n_aligned = [], 0, 0
     for source, both in texts.iter_rows():
         text, other = (
@@ -89,13 +92,16 @@ def _moves(texts: pl.DataFrame, dtype: pl.DataType) -> pl.DataFrame:
         if _unchanged(text.parts(), other.parts()):
             continue
         found = aligned_blocks(text.text, other.text)
-        for place, other_place, length in found:
+        one = two = run = 0
+        for place, other_place, length in sorted(found):
+            run += place != one or other_place < two or bool(other.text[two:other_place].strip())
             start = place + text.shift(place)
-            blocks.append((source, start, start + length, other_place + other.shift(other_place) - start))
-        blocks += [] if found else [(source, 0, 0, 0)]
+            blocks.append((source, start, start + length, other_place + other.shift(other_place) - start, run))
+            one, two = place + length, other_place + length
+        blocks += [] if found else [(source, 0, 0, 0, 0)]
         n_characters += len(text.text) - text.text.count(OLD_GAP)
         n_aligned += sum(length for *_, length in found)
-    schema: dict[str, Any] = {"source": dtype, "start": pl.Int64, "end": pl.Int64, "shift": pl.Int64}
+    schema: dict[str, Any] = {"source": dtype, "start": pl.Int64, "end": pl.Int64, "shift": pl.Int64, "run": pl.Int64}
     moves = pl.DataFrame(blocks, schema, orient="row")
     if blocks:
         n_sources, lost = moves["source"].n_unique(), n_characters - n_aligned
@@ -149,9 +155,9 @@ def _unchanged(parts: list[tuple[int, str]], others: list[tuple[int, str]]) -> b
             other += 1
     start, text = parts[-1]
     end = start + len(text)
-    # "90" at the end of a text that goes on as "900" may be another number.
-    added = "".join(new[end - first : end - first + 1] for first, new in others if first <= end)
-    if text[-1].isdecimal() and added.isdecimal():
+    # "90" at the end of a text that goes on as "900" or "90.5" may be another number.
+    added = "".join(new[end - first : end - first + 2] for first, new in others if first <= end)
+    if text[-1].isdecimal() and GOES_ON.match(added):
         return False
     last = others[-1][0] + len(others[-1][1])
     return not any(text[max(0, last - start) :].strip() for start, text in parts)

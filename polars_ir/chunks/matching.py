@@ -34,10 +34,13 @@ UNITS = tuple(
 
 #: A number, one that ends a text so far, what goes on with it, and numbers or characters.
 NUMBER, CUT = re.compile(r"\d+(?:[.,]\d+)*"), re.compile(r"\d[\d.,]*\Z")
-GOES_ON, CHARACTER = re.compile(r"[.,]?\d"), re.compile(r"\d+|\D")
+GOES_ON, CHARACTER = re.compile(r"[.,]?\d"), re.compile(r"\d+(?:[.,]\d+)*|\D")
 
 #: Minimum share of the shorter of two texts that must be the same; below it, common words are chance.
 ALIKE = 0.5
+
+#: Minimum length of a beginning, or an end, cut by a gap, that is the same text whatever the rest of its unit is.
+LONG = 20
 
 #: Number of pairs of equal parts above which frequent parts are taken for junk: each pair is looked at repeatedly.
 MOST_PAIRS = 1_000_000
@@ -234,10 +237,12 @@ def _refined(text: str, other: str, units: tuple[re.Pattern[str], ...], cut: tup
         tail, rest, new = 0, text[head:], other[head:]
     sides = cut[0] and not head, cut[1] and not tail
     inner = list(matching(rest, new, units, sides)) if units and rest and new else _by_characters(rest, new)
-    found = [(0, 0, head), *_shifted(inner, head, head)]
-    found = [each for each in (*found, (len(text) - tail, len(other) - tail, tail)) if each[2]]
+    first, last = (0, 0, head), (len(text) - tail, len(other) - tail, tail)
+    found = [each for each in (first, *_shifted(inner, head, head), last) if each[2]]
     shorter = min(len(side) - sum(map(side.count, (*GAP, *MASK))) for side in (text, other))
-    return list(_shifted(found, *starts)) if sum(size for *_, size in found) >= ALIKE * shorter else []
+    if sum(size for *_, size in found) < ALIKE * shorter:
+        found = [each for each in (first, last) if each[2] >= LONG]
+    return list(_shifted(found, *starts))
 
 
 def _is_cut(rest: str) -> bool:

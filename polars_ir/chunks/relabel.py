@@ -168,13 +168,13 @@ def _taken(chunks: pl.DataFrame, pieces: pl.DataFrame, new: Spans, min_overlap: 
     # Places in the old text, from the start of its chunk.
     first = pl.col("start") - pl.col("start_right") + pl.col("place")
     own, n = own_text("doc_id", new.dtypes).alias("new"), pl.col("end_left") - pl.col("start_left")
-    places = met.select(OLD, own, start=first, end=first + LENGTH, n=n, shift=pl.col("start") - first)
+    places = met.select(OLD, own, start=first, end=first + LENGTH, n=n, run="run")
     pairs = places.collect(engine="streaming").join(chunks.select(OLD, length=LENGTH), on=OLD)
     shared = pairs.with_columns(shared=LENGTH.sum().over(OLD, "new"))
     shorter = pl.min_horizontal("n", "length")
     taken = shared.filter(pl.col("shared") / shorter >= min_overlap)
     # Pieces with other text between them, or in another order, are not what was judged.
-    one_piece = pl.col("shift").min().over(OLD, "new") == pl.col("shift").max().over(OLD, "new")
+    one_piece = pl.col("run").min().over(OLD, "new") == pl.col("run").max().over(OLD, "new")
     whole = (pl.col("shared") == pl.col("length")) & one_piece
     return taken.with_columns(whole=whole, same=whole & (pl.col("shared") == pl.col("n")))
 

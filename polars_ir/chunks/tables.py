@@ -259,7 +259,7 @@ def _check_once(table: Spans) -> None:
     if wrong.is_empty():
         return
     own = table.names["doc_id"]
-    fix = Fix("Give each chunk an id of its own, and the run these")
+    fix = Fix("Give each chunk an id of its own, as 'chunk_id' beside that of its source, and the run these")
     if wrong.n_unique() == wrong["doc_id"].n_unique():
         columns = [table.names[role] for role in wrong.columns if role in table.names]
         fix = Fix("Keep one row of each", Code.deduplicating(table.about, columns))

@@ -153,6 +153,8 @@ def answers_table(frame: object, *columns: str) -> CanonicalFrame:
     if lacking := [name for name in columns if name not in schema]:
         says = f"has no {quoted(lacking)} column{'s' * (len(lacking) > 1)}; it has {quoted(schema)}."
         raise ColumnError(says, about="frame", fix="Rename those that are meant")
+    if nested := [f"{name!r} is {schema[name]}" for name in columns if schema[name].is_nested()]:
+        raise DtypeError(f"must have one value per row; {', '.join(nested)}.", about="frame", fix="Explode it")
     return _searched(table)
 
 

@@ -75,8 +75,8 @@ function showDrops() {
   const rows = content.missing ? largestDrops() : [];
   document.getElementById("drops").hidden = !rows.length;
   if (!rows.length) return;
-  const { k, rows: missing } = content.missing, [a, b] = content.pair, name = content.measures[0].name;
-  const lacking = rowsOf(missing);
+  const { k, rel, rows: missing } = content.missing, [a, b] = content.pair, name = content.measures[0].name;
+  const lacking = rowsOf(missing), grade = rel === 1 ? "" : `, rel ${rel}`;
   const places = decimals(rows.flatMap((row) => [row.ours, row.theirs]), leastOf(0));
   const lostBy = (row) => {
     const all = lacking.filter((each) => each.query_id === row.id), lost = all.filter((each) => !each.in_neither);
@@ -86,13 +86,13 @@ function showDrops() {
   };
   const columns = [
     { label: "Query", cell: (row) => h("th", { scope: "row", class: "name" }, h("button", { class: "pick", type: "button", onclick: () => openQuery(row.query) }, isolated(row.id))) },
-    { label: `Lost from the first ${whole(k)}`, vital: true, cell: lostBy },
+    { label: `Lost from the first ${whole(k)}${grade}`, vital: true, cell: lostBy },
     { label: named(a), figure: true, cell: (row) => figure(row.ours, number(row.ours, places)) },
     { label: named(b), figure: true, cell: (row) => figure(row.theirs, number(row.theirs, places)) },
     { label: "Difference", figure: true, vital: true, cell: (row) => figure(row.difference, number(row.difference, places, true), { class: "figure worse" }) },
   ];
   if (content.queries.texts) columns.push({ label: "Text", cell: (row) => h("td", { class: "text", dir: "auto" }, h("div", {}, content.queries.texts[row.query] ?? "")) });
-  const said = ` against ${shown(systems[b])} by ${shown(name)}. Lost evidence is among the first ${whole(k)} of ${shown(systems[b])} alone; its rank is that in ${shown(systems[a])}.`;
+  const said = ` against ${shown(systems[b])} by ${shown(name)}. Lost evidence is among the first ${whole(k)}${grade} of ${shown(systems[b])} alone; its rank is that in ${shown(systems[a])}.`;
   fill("drops-table", h("p", { class: "note" }, isolated(systems[a]), said), wide("What the largest drops lost", table(columns, rows, {})));
 }
 

@@ -241,6 +241,10 @@ REFUSED = {
         lambda: ir.nugget_recall(NUGGETS.with_columns(nugget=pl.lit(None, pl.Int64)).head(1)),
         "frame has 1 row whose 'nugget' is null",
     ),
+    "lists of importances": (
+        lambda: ir.nugget_recall(NUGGETS.with_columns(pl.col("importance").reshape((-1, 1)).arr.to_list())),
+        "frame must have one value per row; 'importance' is List(String)",
+    ),
     "no query": (lambda: ir.nugget_recall(NUGGETS.drop("query_id")), "frame has no 'query_id' column"),
     "a null query": (
         lambda: ir.nugget_recall(NUGGETS.with_columns(query_id=pl.lit(None, pl.String))),

@@ -342,8 +342,9 @@ def test_relevant_labels_whose_text_is_in_no_new_chunk_as_it_was_are_to_review(s
         (
             "In 2024 the firm had 12 shops and 3,400 people.\n",
             "In 2025 the firm had 12 shops and 3,900 people.\n",
-            40 / 48,
+            37 / 48,
         ),
+        ("Fee is 5 euros\n", "Fee is 1.5 euros\n", 13 / 15),
     ],
 )
 def test_a_text_that_was_edited_in_its_place_moves_and_is_to_review(old, new, covered):
@@ -352,6 +353,23 @@ def test_a_text_that_was_edited_in_its_place_moves_and_is_to_review(old, new, co
     changes = quietly(ir.relabel, {"q": {"o1": 1}}, *tables).changes
     assert changes.select("change", "new", "review").rows() == [("moved", ["n1"], True)]
     assert changes["covered"].item() == pytest.approx(covered, abs=0.01)
+
+
+@pytest.mark.parametrize("longer", ["Price 900", "Price 90.5", "Price 90,000 euros"])
+def test_a_number_at_the_end_of_a_text_that_grew_is_to_review(longer):
+    changes = quietly(ir.relabel, {"q": {"o0": 1}}, of_texts(["Price 90"], "o"), of_texts([longer], "n")).changes
+    assert changes["review"].item()
+
+
+@pytest.mark.parametrize("line_end", ["\r\n", "\n\n"])
+def test_blanks_alone_between_lines_are_no_other_text(line_end):
+    lines = [f"{which} lines of prose about {what}.\n" for which in ("First", "Next") for what in ("cats", "dogs")]
+    old, new = (
+        of_texts(["".join(some[:2]), "".join(some[2:])], name)
+        for some, name in ((lines, "o"), ([line.replace("\n", line_end) for line in lines], "n"))
+    )
+    changes = quietly(ir.relabel, {"q": {"o0": 1, "o1": 1}}, old, new).changes
+    assert changes.select("new", "covered", "review").rows() == [(["n0"], 1.0, False), (["n1"], 1.0, False)]
 
 
 def test_a_number_at_the_end_of_a_text_that_grew_is_to_review_and_other_text_added_there_is_not():
