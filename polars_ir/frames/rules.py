@@ -30,8 +30,9 @@ VALUES = ("score", "relevance")
 #: Column of the numbers of rows, which a message calls `row`.
 ROW = "polars_ir: row"
 
-#: Words of integers that are a number of each document.
-COSTS = frozenset({"token", "char", "character", "word", "byte", "sentence", "length", "len", "size", "price", "cost"})
+#: Words of integers that count what is in each document, and of other numbers that are the costs of each.
+UNITS = frozenset({"token", "char", "character", "word", "byte", "sentence"})
+COSTS = UNITS | {"length", "len", "size", "price", "cost"}
 
 #: The type that no value has.
 NOTHING = pl.Enum([])
@@ -216,8 +217,10 @@ def _is_of_documents(frame: pl.DataFrame, name: str, keys: Sequence[str]) -> boo
     """True of integers that are a number of each document: most rankings by them would have a single one."""
     if not frame.schema[name].is_integer() or fold(name) in PARTS or "doc_id" not in keys:
         return False
-    rankings = frame.select(*(key for key in keys if key != "doc_id"), name).n_unique()
-    return 2 * rankings > frame.height
+    others = [key for key in keys if key != "doc_id"]
+    without, rankings = (frame.select(*columns).n_unique() for columns in (others, [*others, name]))
+    # Lists of a single document say nothing.
+    return 2 * rankings > frame.height > 2 * without
 
 
 def distinguishing(rows: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> list[str]:
@@ -304,12 +307,13 @@ def keys_perhaps(dtypes: Mapping[str, pl.DataType], known: Sequence[str]) -> lis
     ids = [name for name, dtype in spare.items() if could_be("run", dtype)]
     days = [name for name, dtype in spare.items() if dtype.is_temporal()]
     texts = [name for name in ids if not dtypes[name].is_integer()]
-    return [*texts, *days, *(name for name in ids if dtypes[name].is_integer() and not words(name) & COSTS)]
+    return [*texts, *days, *(name for name in ids if dtypes[name].is_integer())]
 
 
 def duplicates_of_a_plan(dtypes: Mapping[str, pl.DataType], known: Sequence[str]) -> str:
     """Message of a plan that meets a document of a run twice; columns that are `known` have a meaning."""
-    spare = keys_perhaps(dtypes, known)[:SHOWN]
+    spare = [name for name in keys_perhaps(dtypes, known) if not (dtypes[name].is_integer() and words(name) & UNITS)]
+    spare = spare[:SHOWN]
     systems = [] if "run" in known else [name for name in spare if could_be("run", dtypes[name])]
     systems = [name for name in systems if not dtypes[name].is_integer()]
     rename = f"if {' or '.join(map(repr, systems))} names the systems, rename it to 'run'; " if systems else ""

@@ -333,6 +333,8 @@ def numbers_of(table: pl.DataFrame, found: Side | None, taken: Sequence[str]) ->
         if each is None or not free or not (each.dtype.is_numeric() or words(name) & COSTS):
             continue
         value = _numbers(found.raw.of(each.value, each.dtype))
+        if value is not None and each.dtype == pl.String and not _any_in(table, value):
+            continue
         if value is not None and (name not in numbers or depth < numbers[name][0]):
             numbers[name] = depth, value
     values = {name: value for name, (_, value) in numbers.items()}
@@ -343,6 +345,11 @@ def numbers_of(table: pl.DataFrame, found: Side | None, taken: Sequence[str]) ->
         if innermost(dtype).is_numeric() and name != found.path and table.select(of_document).item():
             values[name] = pl.col(name)
     return values
+
+
+def _any_in(table: pl.DataFrame, lists: pl.Expr) -> bool:
+    """True where one of the lists has a value."""
+    return bool(table.select((lists.list.drop_nulls().list.len() > 0).any()).item())
 
 
 def _numbers(lists: Lists) -> pl.Expr | None:

@@ -178,8 +178,9 @@ def _check_bounds(scores: PairedSystems, test: str, interval: str | None, margin
         otherwise = f"take {option('interval', 't')}"
     if test == "auto":
         otherwise = f"take {option('test', 't')}"
+    without_margin = f"leave {option('margin')} out; the margin is divided, too"
     for measure in scores.measures if otherwise else margins:
-        check_bounds(measure, scores.seen(measure), otherwise or f"leave {option('margin')} out")
+        check_bounds(measure, scores.seen(measure), otherwise or without_margin)
 
 
 def _together(slices: Sequence[Pairs], n_pairs: int, family: str, draws: stats.Draws) -> list[float]:

@@ -297,6 +297,8 @@ def check_judged(query_ids: pl.Series, judgments: Frame, run: Frames) -> None:
 def _cut(measure: ResolvedMeasure) -> int | pl.Expr | None:
     """The cutoff of a measure, also of one with a budget."""
     given = measure.call.arguments if measure.call else {}
+    if given.get("budget") is None or not BUDGET.keys() <= given.keys():
+        return alternatives.cutoff_of(measure)
     budget: dict[str, Any] = {name: given.get(name, option.default) for name, option in BUDGET.items()}
     return cutoff(alternatives.cutoff_of(measure), **budget)
 

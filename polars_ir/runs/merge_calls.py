@@ -100,7 +100,7 @@ def _numbering(run: Table[FrameT], step: str, dtype: pl.DataType) -> Fix:
     numbers = steps.cast(pl.Int64, strict=False)
     if not numbers.null_count() and (dtype == pl.String or (numbers == steps).all()):
         return fix._replace(code=Code.casting("run", step, pl.Int64))
-    if dtype == pl.String or not steps.is_finite().all():
+    if dtype == pl.String or not steps.cast(pl.Float64).is_finite().all():
         return fix
     polars = f"run.with_columns(pl.col({step!r}).rank('dense').cast(pl.Int64))"
     pandas = f"run.assign(**{{{step!r}: run[{step!r}].rank(method='dense').astype('Int64')}})"

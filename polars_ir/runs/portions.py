@@ -19,6 +19,7 @@ from polars_ir.engine.needs import Needs
 from polars_ir.engine.run_and_qrels import RunAndQrels
 from polars_ir.errors import DataError
 from polars_ir.frames.known_order import known_order
+from polars_ir.language.options import each_once
 from polars_ir.runs.pooled import perhaps_pooled
 
 #: Rows of a batch, which portions are made of.
@@ -55,7 +56,7 @@ def reason_for_whole(pair: RunAndQrels, needs: Needs, options: Mapping[str, Any]
         "exclude": options["exclude"] is not None,
         "duplicates": options["duplicates"] != "error",
         "ties": options["ties"] == "input",
-        "by": options["by"] is not None or bool(pair.splits) or bool(pair.run.by),
+        "by": bool(each_once(options["by"])) or bool(pair.splits) or bool(pair.run.by),
         # Tables of lists, and days or tenants that may be pooled, are looked at whole.
         "history": options["history"] is not None,
         "items": options["items"] is not None,

@@ -214,6 +214,7 @@ def test_ids_are_not_advised_under_a_name_that_one_side_lacks(ids):
         ({"retrieved": [{"id": "a"}, {"id": "b"}], "n_tokens": [300, 600]}, [300, 600]),
         ({"retrieved": [{"id": "a", "tokens": "300"}, {"id": "b", "tokens": "600"}]}, [300, 600]),
         ({"retrieved": [{"id": "a", "tokens": "300"}, {"id": "b", "tokens": "many"}]}, [300, None]),
+        ({"retrieved": [{"id": "a", "sentence": "Who?"}, {"id": "b", "sentence": "Me."}]}, None),
         ({"retrieved": ["a", "b"], "tokens": [300, 600, 1]}, None),
         ({"retrieved": ["a", "b"], "tokens": ["who", "is"]}, None),
         ({"retrieved": ["a", "b"], "relevant_ids": [3, 6]}, None),

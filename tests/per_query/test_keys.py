@@ -476,3 +476,10 @@ def test_times_name_systems_as_python_writes_them():
     assert_frame_equal(found.drop("run", "baseline"), expected.drop("run", "baseline"))
     as_text = PER_QUERY.filter(run="bm25").cast({"date": pl.String})
     assert_frame_equal(as_text.ir.compare("RR", systems="date", baseline=NIGHTS[1]), expected)
+
+
+def test_a_key_that_is_called_like_a_cost_is_one():
+    frame = pl.DataFrame(
+        {"query_id": [*"abcd"] * 2, "chunk_size": [256] * 4 + [512] * 4, "AP": [0.1, 0.2, 0.3, 0.4] * 2}
+    )
+    assert "each query counts once" in ir.gate(frame, frame, "AP", max_drop=0.5)["note"].item()

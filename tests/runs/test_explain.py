@@ -364,3 +364,16 @@ def test_texts_of_queries_and_of_ids_that_are_numbers():
 )
 def test_texts_that_can_not_be_read_are_an_error(documents, words):
     assert words in message_of(lambda: explain(LONG, OF_LONG, "AP", query_id="q", documents=documents))
+
+
+def test_a_measure_of_the_users_own_may_have_a_cost_without_a_budget():
+    @ir.measure("Paid", source="x")
+    def paid(*, k: int | None = None, cost: float = 0.5, rel: float = 1) -> pl.Expr:
+        """Paid."""
+        return ir.or_zero((ir.relevance.cast(float) * cost).filter(ir.relevant(rel) & ir.top(k)).sum())
+
+    try:
+        rows = ir.explain({"q": ["a", "b", "c"]}, {"q": {"a": 1, "c": 1}}, "Paid@2", query_id="q")
+    finally:
+        del ir.CATALOG["Paid"]
+    assert rows.filter(doc_id="a")["contribution"].item() == 0.5
