@@ -241,9 +241,8 @@ def has_parts(qrels: object) -> bool:
     if qrels is None or isinstance(qrels, Mapping):
         return False
     schema = to_polars("qrels", qrels, column="relevance").collect_schema()
-    # Of any type but that of nulls alone: groups that are no ids are refused, and never documents by themselves.
-    name = find("qrels", "subtopic", schema)
-    return name is not None and schema[name] != pl.Null
+    # Of whichever type: groups that are no ids are refused, and never documents by themselves.
+    return find("qrels", "subtopic", schema) is not None
 
 
 def check_columns(

@@ -79,7 +79,7 @@ def test_weights_in_a_list_are_in_the_order_of_the_mapping_or_of_first_rows(tabl
         contributions = [ir.contribution(form, {"q1": ["x"]}, "sum", "RR", weights=w) for w in (weights, by_name)]
         assert contributions[0].equals(contributions[1])
     for call in (ir.fuse, lambda *of, **options: ir.contribution(of[0], {"q1": ["x"]}, of[1], **options)):
-        with pytest.raises(ir.IRError, match="in no order"):
+        with pytest.raises(ir.IRError, match="have no order"):
             call(table.lazy(), "sum", weights=weights)
 
 
