@@ -24,7 +24,7 @@ from polars_ir.errors import (
     quoted,
 )
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.guesses import words
+from polars_ir.frames.guesses import AMOUNTS, words
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.roles import find
 from polars_ir.frames.table import MADE
@@ -45,10 +45,6 @@ ALWAYS = frozenset({"relevance", "rank"})
 
 #: Columns by which the documents of a tie are reordered.
 OF_TIES = ("doc_id", "n_higher", "n_tied")
-
-
-#: Words of amounts, beside which the name of a column has that of what is counted: `n_tokens`, `token_count`.
-AMOUNTS = frozenset({"n", "num", "nr", "number", "of", "count", "total", "len", "length", "size"})
 
 
 #: What a computed column is made of.

@@ -72,8 +72,8 @@ def judged_relation(
     return pair, relation
 
 
-def plan_of(run: Any, qrels: Any, measures: Sequence[ResolvedMeasure], needs: Needs) -> Plan:
-    """The plan by which `judged_relation` ranks the documents; nothing of a LazyFrame is read."""
+def plan_of(run: Any, qrels: Any, measures: Sequence[ResolvedMeasure], needs: Needs) -> tuple[RunAndQrels, Plan]:
+    """The run with its judgments, and the plan by which `judged_relation` ranks; nothing of a LazyFrame is read."""
     if needs.kind.name in RELATIONS:
         pair, _ = judged_relation(run, qrels, measures, needs)
         needs = Needs(ties=needs.ties)
@@ -82,8 +82,8 @@ def plan_of(run: Any, qrels: Any, measures: Sequence[ResolvedMeasure], needs: Ne
     judgments = _judgments(pair, needs)
     plan = _plan(pair, needs, judgments)
     if judgments and plan.strategy == "by number" and seeks_alike(pair, judgments, needs) and are_ours(measures):
-        return plan._replace(reason=f"{plan.reason}; identical rankings are grouped once")
-    return plan
+        return pair, plan._replace(reason=f"{plan.reason}; identical rankings are grouped once")
+    return pair, plan
 
 
 def relate(pair: RunAndQrels, needs: Needs, measures: Sequence[ResolvedMeasure] = ()) -> pl.LazyFrame:
@@ -235,7 +235,7 @@ def _plan_of_few(pair: RunAndQrels, counting: Plan, judgments: Judgments) -> Pla
     limits, run = tuning.TUNING, pair.run
     if run.rows < limits.counted:
         return Plan("by number", f"all is in memory, and the run has fewer than {limits.counted:,} rows")
-    length, of_query = _rows_together(run), judgments.rows.height / max(len(judgments.queries), 1)
+    of_query = judgments.rows.height / max(len(judgments.queries), 1)
     signs = {
         "several systems": bool(pair.systems),
         f"{limits.short} rows or fewer for each judgment": run.rows <= limits.short * judgments.rows.height,
@@ -245,6 +245,7 @@ def _plan_of_few(pair: RunAndQrels, counting: Plan, judgments: Judgments) -> Pla
     if sum(signs.values()) >= 2:
         reason = " and ".join(sign for sign, is_so in signs.items() if is_so)
         return Plan("by number", f"all is in memory, with {reason}")
+    length = _rows_together(run)
     if length < limits.together:
         return counting._replace(reason=f"{counting.reason}, and the rows of a query are not adjacent")
     # Contiguous rows of a query are numbered without a look at each, and ranked without a sort.

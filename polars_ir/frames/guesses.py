@@ -53,6 +53,12 @@ SCORES = set(
     """.split()
 )
 
+#: Words of what is counted in a document, of all that a document costs, and of amounts, beside which a name has that
+#: of what is counted: `n_tokens`, `token_count`.
+UNITS = set("token char character word byte sentence".split())
+COSTS = UNITS | set("length len size price cost".split())
+AMOUNTS = set("n num nr number of count total len length size".split())
+
 #: Words of grades.
 GRADES = set(
     """

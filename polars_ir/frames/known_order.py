@@ -30,7 +30,7 @@ def known_order(rows: pl.LazyFrame, keys: Sequence[str]) -> list[str]:
 
 
 def _keeps(line: str, keys: Sequence[str]) -> bool:
-    """That a line of an explained plan changes neither the order of rows nor the values of keys."""
+    """True for a line of an explained plan that changes neither the order of rows nor the values of keys."""
     if not line or line.startswith(("FILTER ", "SLICE[")):
         return True
     computed = re.sub(r'(?<=\[|\s)col\("[^"]+"\)(?=[,\]])', "", line)

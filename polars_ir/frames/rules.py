@@ -14,7 +14,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_ir.errors import SHOWN, Code, DataError, Fix, Setting, caller, fold, option
-from polars_ir.frames.guesses import words
+from polars_ir.frames.guesses import UNITS, words
 from polars_ir.frames.roles import NO_NEIGHBOUR, PARTS, PROVENANCE, QUERY_HASH, ROLES, could_be, is_rank, no_ids
 
 #: Messages of plans that find an invalid row.
@@ -29,10 +29,6 @@ VALUES = ("score", "relevance")
 
 #: Column of the numbers of rows, which a message calls `row`.
 ROW = "polars_ir: row"
-
-#: Words of integers that count what is in each document, and of other numbers that are the costs of each.
-UNITS = frozenset({"token", "char", "character", "word", "byte", "sentence"})
-COSTS = UNITS | {"length", "len", "size", "price", "cost"}
 
 #: The type that no value has.
 NOTHING = pl.Enum([])
@@ -312,10 +308,10 @@ def keys_perhaps(dtypes: Mapping[str, pl.DataType], known: Sequence[str]) -> lis
 
 def duplicates_of_a_plan(dtypes: Mapping[str, pl.DataType], known: Sequence[str]) -> str:
     """Message of a plan that meets a document of a run twice; columns that are `known` have a meaning."""
-    spare = [name for name in keys_perhaps(dtypes, known) if not (dtypes[name].is_integer() and words(name) & UNITS)]
-    spare = spare[:SHOWN]
-    systems = [] if "run" in known else [name for name in spare if could_be("run", dtypes[name])]
-    systems = [name for name in systems if not dtypes[name].is_integer()]
+    integers = {name for name, dtype in dtypes.items() if dtype.is_integer()}
+    spare = [name for name in keys_perhaps(dtypes, known) if name not in integers or not words(name) & UNITS][:SHOWN]
+    is_named = "run" not in known
+    systems = [name for name in spare if is_named and name not in integers and could_be("run", dtypes[name])]
     rename = f"if {' or '.join(map(repr, systems))} names the systems, rename it to 'run'; " if systems else ""
     tell = "distinguishes" if len(spare) == 1 else "distinguish"
     by = option("by", spare)

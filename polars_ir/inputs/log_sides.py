@@ -26,11 +26,10 @@ from polars_ir.errors import (
     nearest,
     quoted,
 )
+from polars_ir.frames.guesses import COSTS, lists_meant, words
 from polars_ir.frames.guesses import DOCUMENTS as WORDS_OF_DOCUMENTS
 from polars_ir.frames.guesses import IDS as WORDS_OF_IDS
-from polars_ir.frames.guesses import lists_meant, words
 from polars_ir.frames.roles import PARTS, ROLE_OF, USER, could_be, find, is_rank
-from polars_ir.frames.rules import COSTS
 from polars_ir.inputs.fields import Field, depth_of, field, fields_of, first_field, innermost, of_json, paths_of, refuse
 from polars_ir.inputs.from_lists import DISTANCES, read_lists
 from polars_ir.inputs.log_formats import IDS, LISTS_OF_SCORES, OFFSETS, OWN, SCORES_OF_DOCUMENTS, TEXTS, LogFormat
@@ -333,9 +332,9 @@ def numbers_of(table: pl.DataFrame, found: Side | None, taken: Sequence[str]) ->
         if each is None or not free or not (each.dtype.is_numeric() or words(name) & COSTS):
             continue
         value = _numbers(found.raw.of(each.value, each.dtype))
-        if value is not None and each.dtype == pl.String and not _any_in(table, value):
+        if value is None or (each.dtype == pl.String and not _any_in(table, value)):
             continue
-        if value is not None and (name not in numbers or depth < numbers[name][0]):
+        if name not in numbers or depth < numbers[name][0]:
             numbers[name] = depth, value
     values = {name: value for name, (_, value) in numbers.items()}
     for name, dtype in table.schema.items():

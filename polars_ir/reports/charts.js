@@ -103,7 +103,7 @@ function showDifferences() {
     // With 0 in the middle, gains and losses are seen against each other.
     const high = Math.max(...ends(rows.map((row) => row.difference)).map(Math.abs)), low = -high;
     const made = plane(place, { x: [0, Math.max(rows.length, 1)], y: [low, high] }), zero = made.y(0).toFixed(1);
-    // Bars of less than half a dot cannot be told apart: of such some are drawn, as wide as those between.
+    // Bars of less than half a dot merge: only some are drawn, each as wide as those between.
     const step = Math.max(1, Math.floor(rows.length / (2 * (made.right - made.left)))), wide = step > 1 ? step : 0.9;
     const bar = (row, i) => `M${made.x(i).toFixed(2)},${zero}V${made.y(row.difference).toFixed(1)}H${made.x(i + wide).toFixed(2)}V${zero}Z`;
     const of = (kind, is) => svg("path", { class: kind, d: rows.map((row, i) => (i % step === 0 && is(row) ? bar(row, i) : "")).join("") });

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-import polars as pl
-
 from polars_ir.engine import tuning
 from polars_ir.engine.needs import Needs
-from polars_ir.engine.relation import Plan, judged_relation, plan_of
-from polars_ir.language.names import Measures, ResolvedMeasure
+from polars_ir.engine.relation import Plan, plan_of
+from polars_ir.engine.run_and_qrels import RunAndQrels
+from polars_ir.language.names import Measures
 from polars_ir.language.options import each_once, public
 from polars_ir.runs.evaluate import resolved
 from polars_ir.runs.lists import reads_no_judgments, run_alone
@@ -63,18 +62,13 @@ def explain_plan(run: Any, qrels: Any = None, measures: Measures = "nDCG@10", **
     if qrels is None and needs.lists and reads_no_judgments(measured):
         run_alone(run, needs.by)  # an error for an invalid one
         return Plan("by sorting", "measures of lists read no judgments, and rank lists where a cutoff shortens one")
-    plan = plan_of(run, qrels, measured, needs)
-    return plan._replace(reason=plan.reason + _of_portions(given, run, qrels, measured, needs, options))
+    pair, plan = plan_of(run, qrels, measured, needs)
+    return plan._replace(reason=plan.reason + _of_portions(given, pair, needs, options))
 
 
-def _of_portions(
-    given: Any, run: Any, qrels: Any, measured: list[ResolvedMeasure], needs: Needs, options: Evaluating
-) -> str:
-    """Whether a plan that says that it is sorted is read in portions; nothing for other runs."""
-    if not isinstance(given, pl.LazyFrame):
-        return ""
-    pair, _ = judged_relation(run, qrels, measured, needs)
-    order = claimed_order(given, pair)
+def _of_portions(run: Any, pair: RunAndQrels, needs: Needs, options: Evaluating) -> str:
+    """The end of the reason for a plan that claims to be sorted: in portions, or why not; empty for other runs."""
+    order = claimed_order(run, pair)
     if not order:
         return ""
     if why := reason_for_whole(pair, needs, options):

@@ -89,7 +89,7 @@ class Top(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """What is validated: the run as it was given, both sides, and what users had and documents say."""
+    """The tables under validation: the run as given, both sides, histories of users and texts of documents."""
 
     given: Any
     run: Side

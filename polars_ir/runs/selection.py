@@ -264,11 +264,7 @@ def _at_first_place(frame: Frame, by: Sequence[str], *, in_order: bool, labelled
     if others is None and not in_order and not rest:
         best = pl.col(value).max() if "score" in names else pl.col(value).min()
         return _like(frame, plan.group_by(keys).agg(pl.when(~is_none.any()).then(best).alias(value)))
-    order = [
-        is_none,
-        pl.col(value),
-        *(pl.col(name).hash() if schema[name].is_nested() else pl.col(name) for name in rest),
-    ]
+    order = [is_none, pl.col(value), *(_ordered(name, schema[name]) for name in rest)]
     falling = [True, "score" in names, *[False] * len(rest)]
     plan = plan.sort(order, descending=falling, maintain_order=True).unique(keys, keep="first", maintain_order=True)
     plan = plan if others is None else pl.concat([others.lazy(), plan])
