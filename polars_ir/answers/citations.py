@@ -88,13 +88,7 @@ def citation_recall(
 
     Parameters
     ----------
-    frame
-        As of `citation_precision`.
-    of
-        As of `citation_precision`.
-    strict
-        True: partial support counts 0.
-    missing
+    frame, of, strict, missing
         As of `citation_precision`.
 
     Returns

@@ -124,9 +124,8 @@ def _check_judges(table: CanonicalFrame, keys: list[str]) -> None:
         if found["judge"].n_unique() > 1:
             fix = Fix("Make one grade of them", Code("ir.merge_judgments(qrels, 'majority')"))
             shown = found.sort(pl.all()).head(SHOWN)
-            raise DataError.rows(
-                "qrels", "of a document with several judges, by column 'judge'", fix, found.height, shown
-            )
+            problem = "of a document with several judges, by column 'judge'"
+            raise DataError.rows("qrels", problem, fix, found.height, shown)
 
 
 def _chunks_of(labels: pl.DataFrame, old: Spans, new: Spans, own: str) -> pl.DataFrame:
@@ -139,9 +138,8 @@ def _chunks_of(labels: pl.DataFrame, old: Spans, new: Spans, own: str) -> pl.Dat
         raise DtypeError(f"{says}{old.names['doc_id']!r} is {dtypes[1]}.", fix=fix)
     ids = labels.select("doc_id").unique()
     # Left to itself, Polars may hold the larger side in memory.
-    there = old.rows.select("doc_id", "source", "start", "end").join(
-        ids.lazy(), on="doc_id", how="semi", build_side="force_right"
-    )
+    there = old.rows.select("doc_id", "source", "start", "end")
+    there = there.join(ids.lazy(), on="doc_id", how="semi", build_side="force_right")
     owned = there.with_columns(own_text(name, old.dtypes) for name in ("doc_id", "source"))
     chunks = owned.collect(engine="streaming").sort("source", "start", "end", "doc_id").with_row_index(OLD)
     if chunks.height < ids.height:
@@ -191,16 +189,12 @@ def _changes(labels: pl.DataFrame, shares: pl.DataFrame, pairs: pl.DataFrame, ke
         merged=(pl.col("n_labels") > 1).any(),
     )
     made = labels.join(of_label, on=LABEL, how="left").join(shares, on=OLD, how="left").sort(LABEL)
-    change = (
-        pl.when(pl.col("n").is_null())
-        .then(pl.lit("gone"))
-        .when("same")
-        .then(pl.lit("kept"))
-        .when(pl.col("n") > 1)
-        .then(pl.lit("split"))
-        .when("merged")
-        .then(pl.lit("merged"))
-        .otherwise(pl.lit("moved"))
+    change = pl.coalesce(
+        pl.when(pl.col("n").is_null()).then(pl.lit("gone")),
+        pl.when("same").then(pl.lit("kept")),
+        pl.when(pl.col("n") > 1).then(pl.lit("split")),
+        pl.when("merged").then(pl.lit("merged")),
+        pl.lit("moved"),
     )
     parts = (pl.col("covered", "aligned").fill_null(0) / pl.col("length")).clip(0, 1)
     aligned = pl.when(pl.col("compared").fill_null(value=True)).then("aligned").alias("aligned")

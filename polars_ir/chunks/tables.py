@@ -168,8 +168,8 @@ def checked(table: Spans, key: str, *plans: pl.LazyFrame) -> tuple[Spans, list[p
     """The table, after one pass over its rows that looks for invalid ones, and other plans of its rows, collected."""
     about, names, dtypes = table.about, table.names, table.dtypes
     rules = [
-        Rule(pl.col(role).is_null(), f"whose {names.get(role, role)!r} is null", _kept(about, names[role]))
-        for role in names
+        Rule(pl.col(role).is_null(), f"whose {name!r} is null", Fix("Leave them out", Code.without_nulls(about, name)))
+        for role, name in names.items()
         if role != "text"
     ]
     start, end = names["start"], names.get("end", "end")
@@ -203,10 +203,6 @@ def checked(table: Spans, key: str, *plans: pl.LazyFrame) -> tuple[Spans, list[p
     if "end" not in names:
         _check_common_text(table)
     return table._replace(least=min(-1, *ordered.head(1))) if dtypes[key].is_integer() else table, collected
-
-
-def _kept(about: str, column: str) -> Fix:
-    return Fix("Leave them out", Code.without_nulls(about, column))
 
 
 def _longer(start: str, end: str) -> tuple[str, str]:

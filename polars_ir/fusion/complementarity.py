@@ -97,9 +97,8 @@ def complementarity(
     experiment = Experiment(method, None, "skip", 1000, measured_by)
     trials = measured(trials_of(None, candidates.table, norm), candidates, experiment)
     grades = candidates.qrels.filter(pl.col("relevance") >= rel).select("query_id", "doc_id", relevant=True)
-    judged = candidates.rows.join(grades, on=["query_id", "doc_id"], how="left").with_columns(
-        pl.col("relevant").fill_null(False)
-    )
+    judged = candidates.rows.join(grades, on=["query_id", "doc_id"], how="left")
+    judged = judged.with_columns(pl.col("relevant").fill_null(False))
     weights = trials.rename({measured_by.name: "value"}).select("query_id", "value")
     frames = (
         _pairs(judged, rows),
@@ -114,25 +113,16 @@ def _pairs(judged: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """The overlap of each pair of runs."""
     documents = judged.select(pl.col("run").cast(pl.String), "query_id", "doc_id", "relevant")
     counts = documents.group_by("run").agg(n=pl.col("relevant").sum(), n_other=(~pl.col("relevant")).sum())
-    shared = (
-        documents.join(documents.select("query_id", "doc_id", other="run"), on=["query_id", "doc_id"])
-        .group_by(PAIR)
-        .agg(relevant_shared=pl.col("relevant").sum(), other_shared=(~pl.col("relevant")).sum())
-    )
+    both = documents.join(documents.select("query_id", "doc_id", other="run"), on=["query_id", "doc_id"])
+    shared = both.group_by(PAIR).agg(relevant_shared=pl.col("relevant").sum(), other_shared=(~pl.col("relevant")).sum())
     pairs = counts.join(counts.select(pl.all().name.prefix("of_other_")), how="cross")
     pairs = pairs.rename({"of_other_run": "other"}).filter(pl.col("run") < pl.col("other"))
     pairs = pairs.join(shared, on=PAIR, how="left").fill_null(0)
     rbo = similarity(rows).group_by(PAIR).agg(RBO=average(pl.col("RBO").sort()))
-    return (
-        pairs.join(rbo, on=PAIR, how="left")
-        .select(
-            *PAIR,
-            relevant_overlap=ratio(2 * pl.col("relevant_shared"), pl.col("n") + pl.col("of_other_n")),
-            other_overlap=ratio(2 * pl.col("other_shared"), pl.col("n_other") + pl.col("of_other_n_other")),
-            RBO="RBO",
-        )
-        .sort(PAIR)
-    )
+    relevant = ratio(2 * pl.col("relevant_shared"), pl.col("n") + pl.col("of_other_n"))
+    others = ratio(2 * pl.col("other_shared"), pl.col("n_other") + pl.col("of_other_n_other"))
+    pairs = pairs.join(rbo, on=PAIR, how="left").sort(PAIR)
+    return pairs.select(*PAIR, relevant_overlap=relevant, other_overlap=others, RBO="RBO")
 
 
 def _systems(judged: pl.DataFrame, singles: pl.DataFrame) -> pl.DataFrame:
@@ -141,10 +131,8 @@ def _systems(judged: pl.DataFrame, singles: pl.DataFrame) -> pl.DataFrame:
     relevant = judged.with_columns(alone=found_by == 1).filter("relevant")
     counts = relevant.group_by("run").agg(n_relevant=pl.len(), unique=pl.col("alone").sum())
     means = singles.sort("query_id").group_by("run").agg(mean=average(pl.col("value").cast(pl.Float64)))
-    systems = means.join(counts, on="run", how="left").select(
-        "run", pl.col("n_relevant", "unique").fill_null(0), "mean"
-    )
-    return systems.sort("run")
+    systems = means.join(counts, on="run", how="left").sort("run")
+    return systems.select("run", pl.col("n_relevant", "unique").fill_null(0), "mean")
 
 
 def _ceilings(

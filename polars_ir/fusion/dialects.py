@@ -62,24 +62,13 @@ def _llamaindex_dbsf() -> Method:
     return methods.comb_sum()._replace(name="dbsf", norm=dbsf(ddof=0, constant=None))
 
 
-def _floored(norm: Norm) -> Norm:
-    """A norm whose lowest score is not 0, which OpenSearch's means would skip."""
-    return norm._replace(value=pl.when(norm.value == 0).then(0.001).otherwise(norm.value))
+_VARIES, _TO_ONE, _TO_HALF = pl.when(score.max() > score.min()), min_max().value, min_max(constant=0.5).value
 
-
-def _one_alone_stays() -> Norm:
-    norm = min_max(constant=0.5)
-    return norm._replace(value=pl.when(pl.len() == 1).then(score).otherwise(norm.value))
-
-
-def _one_if_positive() -> Norm:
-    value = pl.when(score.max() > score.min()).then(min_max().value).otherwise((score.max() > 0).cast(pl.Float64))
-    return Norm("min-max", value)
-
-
-def _none_if_constant() -> Norm:
-    return Norm("sum", pl.when(score.max() > score.min()).then(shares().value).otherwise(0.0))
-
+#: OpenSearch's means would skip a 0. LlamaIndex, Qdrant and ranx differ in constant scores, and in one alone.
+_FLOORED = Norm("min-max", pl.when(_TO_ONE == 0).then(0.001).otherwise(_TO_ONE))
+_ONE_IF_POSITIVE = Norm("min-max", _VARIES.then(_TO_ONE).otherwise((score.max() > 0).cast(pl.Float64)))
+_ONE_ALONE_STAYS = Norm("min-max", pl.when(pl.len() == 1).then(score).otherwise(_TO_HALF))
+_NONE_IF_CONSTANT = Norm("sum", _VARIES.then(shares().value).otherwise(0.0))
 
 _FROM_ZERO = _rrf(weight, rank - 1, by_row=True, falling=True)
 
@@ -94,7 +83,7 @@ DIALECTS: tuple[Dialect, ...] = (
     Dialect("elasticsearch", "rrf", "w / (60 + rank)", method=methods.rrf),
     Dialect("elasticsearch", "min-max", f"{_MIN_MAX}; constant scores stay", norm=min_max(constant=None)),
     Dialect("opensearch", "rrf", "w / (60 + rank)", method=methods.rrf),
-    Dialect("opensearch", "min-max", f"{_MIN_MAX}, 0.001 for 0; constant scores 1", norm=_floored(min_max())),
+    Dialect("opensearch", "min-max", f"{_MIN_MAX}, 0.001 for 0; constant scores 1", norm=_FLOORED),
     Dialect("opensearch", "l2", "s / sqrt(sum of s^2)", norm=l2()),
     Dialect("opensearch", "mean", "sum of w s / sum of w, absent 0", method=methods.mean),
     Dialect("opensearch", "geometric", "exp(sum of w ln s / sum of w), absent skipped", method=methods.geometric_mean),
@@ -102,18 +91,18 @@ DIALECTS: tuple[Dialect, ...] = (
     Dialect("weaviate", "rrf", "w / (60 + i), i from 0", method=_FROM_ZERO),
     Dialect("weaviate", "min-max", f"{_MIN_MAX}; constant scores 1", norm=min_max()),
     Dialect("llamaindex", "rrf", "1 / (60 + i), i from 0; no weights", method=_rrf(1, rank - 1)),
-    Dialect("llamaindex", "min-max", f"{_MIN_MAX}; constant scores 1 if above 0, else 0", norm=_one_if_positive()),
+    Dialect("llamaindex", "min-max", f"{_MIN_MAX}; constant scores 1 if above 0, else 0", norm=_ONE_IF_POSITIVE),
     Dialect("llamaindex", "dbsf", f"sum of w {_DBSF}, std of the population", method=_llamaindex_dbsf),
     Dialect("chroma", "rrf", "w / (60 + i), i from 0 (its own scores have a minus)", method=_FROM_ZERO),
     Dialect("qdrant", "rrf", "1 / ((i + 1) / w + k - 1), i from 0, k = 2", method=_stretched),
     Dialect("qdrant", "dbsf", f"sum of {_DBSF}, std of the sample; constant scores 0.5", method=_qdrant_dbsf),
-    Dialect("qdrant", "min-max", f"{_MIN_MAX}; constant scores 0.5, one alone stays", norm=_one_alone_stays()),
+    Dialect("qdrant", "min-max", f"{_MIN_MAX}; constant scores 0.5, one alone stays", norm=_ONE_ALONE_STAYS),
     Dialect("haystack", "rrf", "61 sum of (w / sum of w) / (61 + i), i from 0", method=_at_most_one),
     Dialect("haystack", "dbsf", f"max of {_DBSF}, std of the population; constant 0 to 3.3", method=_haystack_dbsf),
     Dialect("pyserini", "rrf", "1 / (60 + the rank column); no weights", method=_OF_RANK_COLUMN, by_rank_column=True),
     Dialect("ranx", "rrf", "1 / (60 + rank); no weights", method=_rrf(1, rank)),
     Dialect("ranx", "min-max", f"{_MIN_MAX}; constant scores 0", norm=min_max(constant=0.0)),
-    Dialect("ranx", "sum", "(s - min) / sum of (s - min); constant scores 0", norm=_none_if_constant()),
+    Dialect("ranx", "sum", "(s - min) / sum of (s - min); constant scores 0", norm=_NONE_IF_CONSTANT),
 )
 
 PRODUCTS = tuple(dict.fromkeys(dialect.product for dialect in DIALECTS))

@@ -185,7 +185,7 @@ def listed(rows: pl.LazyFrame, fusion: Fusion, systems: Sequence[str] | None) ->
     if fusion.method.table is not None:
         from polars_ir.fusion.learned.learners import knowing
 
-        rows = knowing(rows, fusion.method, systems)
+        rows = knowing(rows, fusion.method.name, fusion.method.table, systems)
     rows = rows if fusion.norm is None else normalized(rows, fusion.norm, LIST)
     return rows if COUNTS.isdisjoint(fusion.read) else with_counts(rows, fusion.read, LIST)
 

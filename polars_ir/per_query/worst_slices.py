@@ -22,14 +22,7 @@ from polars_ir.language.columns import is_cost
 from polars_ir.language.options import public
 from polars_ir.per_query.provenance import warn_of_several
 from polars_ir.per_query.shared.attributes import QUERY, column_for
-from polars_ir.per_query.shared.groups import (
-    Group,
-    against_rest,
-    all_others,
-    shift_of,
-    shrinkage,
-    values_by,
-)
+from polars_ir.per_query.shared.groups import Group, against_rest, all_others, shift_of, shrinkage, values_by
 from polars_ir.per_query.shared.measures import Measures, Range, range_of
 from polars_ir.per_query.shared.options import Slicing
 from polars_ir.per_query.shared.paired import Scores, scores_of

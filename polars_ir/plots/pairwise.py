@@ -151,13 +151,7 @@ def _bars(pairs: pl.DataFrame, size: int) -> pl.DataFrame:
     return bars.select("query_id", "start", "end", "difference", "outcome", "n_queries")
 
 
-def _bars_and_mean(
-    bars: pl.DataFrame,
-    row: Mapping[str, Any],
-    y: alt.Y,
-    *,
-    single: bool,
-) -> alt.LayerChart:
+def _bars_and_mean(bars: pl.DataFrame, row: Mapping[str, Any], y: alt.Y, *, single: bool) -> alt.LayerChart:
     width, height = (700, 300) if single else (300, 160)
     scale, ticks = alt.Scale(nice=False), style.axis(tickMinStep=1)
     x = alt.X("start:Q", title="queries, the greatest win first", scale=scale, axis=ticks)
@@ -268,14 +262,10 @@ def scatter(
 
 def _scattered(pairs: pl.DataFrame, name: str, x: str, y: str, ends: list[float], cell: float | None) -> alt.LayerChart:
     """A panel of pairs of values, on axes with the same ends."""
-    points, square = _points(pairs, cell), alt.Scale(domain=ends, nice=True)
+    points, square, shown = _points(pairs, cell), alt.Scale(domain=ends, nice=True), style.with_direction(name)
     marks = alt.Chart(points).encode(
-        x=alt.X(
-            "x_value:Q", title=f"{style.shortened(x)}: {style.with_direction(name)}", scale=square, axis=style.axis()
-        ),
-        y=alt.Y(
-            "y_value:Q", title=f"{style.shortened(y)}: {style.with_direction(name)}", scale=square, axis=style.axis()
-        ),
+        x=alt.X("x_value:Q", title=f"{style.shortened(x)}: {shown}", scale=square, axis=style.axis()),
+        y=alt.Y("y_value:Q", title=f"{style.shortened(y)}: {shown}", scale=square, axis=style.axis()),
         size=_size(points, binned=cell is not None),
         color=style.of_outcomes(),
         tooltip=["query_id:N", "n_queries:Q", *style.of_figures("x_value", "y_value")],
@@ -288,10 +278,8 @@ def _scattered(pairs: pl.DataFrame, name: str, x: str, y: str, ends: list[float]
     else:
         marks = marks.mark_square()
     marks = marks.encode(opacity=style.seen(of="query")).add_params(style.click("query", on_legend=False))
-    of_diagonal = pl.DataFrame({"x_value": ends, "y_value": ends})
-    diagonal = (
-        alt.Chart(of_diagonal).mark_line(color=style.GREY, strokeDash=[4, 3]).encode(x="x_value:Q", y="y_value:Q")
-    )
+    diagonal = alt.Chart(pl.DataFrame({"x_value": ends, "y_value": ends})).encode(x="x_value:Q", y="y_value:Q")
+    diagonal = diagonal.mark_line(color=style.GREY, strokeDash=[4, 3])
     return alt.LayerChart(layer=[diagonal, marks]).properties(width=SIDE, height=SIDE)
 
 

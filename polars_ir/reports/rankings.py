@@ -1,4 +1,4 @@
-"""The rankings of a report: of the most telling queries, with each document's contribution.
+"""The rankings of a report, of the most telling queries, with each document's contribution, and the evidence missing.
 
 Conventions: a document of a query stands once, with its grade and text, and its places refer to it. Kept are those that
 some system has down to the depth, and the first relevant ones that none has.
@@ -14,12 +14,14 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import IRError
-from polars_ir.language.names import resolve_one
+from polars_ir.language.names import resolve, resolve_one
+from polars_ir.language.options import is_number
 from polars_ir.per_query.difficulty import hardest
-from polars_ir.reports.content import Documents, Rankings
+from polars_ir.reports.content import Documents, Missing, Rankings
 from polars_ir.reports.experiment import Experiment
 from polars_ir.runs.alternatives import cutoff_of
 from polars_ir.runs.explain import explain, with_text
+from polars_ir.runs.missing_evidence import missing_evidence
 from polars_ir.runs.options import Reporting
 
 LOG = logging.getLogger(__name__)
@@ -29,6 +31,9 @@ DEPTH, LOOKED_UP = 10, 100
 
 #: The relevant documents of a query that no system has down to the depth: the most that are kept.
 MISSED = 20
+
+#: Number of queries whose missing evidence is looked up.
+DROPS = 5
 
 #: Maximum length of a text.
 LONGEST_TEXT = 600
@@ -71,12 +76,8 @@ def rankings_of(
     for measure in dict.fromkeys([*measures, OTHERWISE]):
         if (explained := _explained(rows, qrels, measure, ids, options)) is not None:
             depth = min(cutoff_of(resolve_one(measure, "report")) or DEPTH, DEPTH)
-            return {
-                "measure": measure,
-                "depth": depth,
-                "queries": ids,
-                **documents_of(explained, systems, documents, depth),
-            }
+            shown = documents_of(explained, systems, documents, depth)
+            return {"measure": measure, "depth": depth, "queries": ids, **shown}
     return None
 
 
@@ -102,9 +103,7 @@ def documents_of(explained: pl.DataFrame, systems: Sequence[str], documents: Any
     found = found.with_columns(shown=(pl.col("first") <= depth).fill_null(False))
     missed = pl.when(~pl.col("shown")).then(pl.col("gain")).rank("ordinal", descending=True).over("query_id")
     is_missed = (pl.col("gain") > 0) & ~pl.col("shown")
-    counts = found.group_by("query_id", maintain_order=True).agg(
-        missed=is_missed.sum(), relevant=(pl.col("gain") > 0).sum()
-    )
+    counts = found.group_by("query_id", maintain_order=True).agg(missed=is_missed.sum())
     found = found.filter(pl.col("shown") | (is_missed & (missed <= MISSED)).fill_null(False))
     found = found.select("query_id", "doc_id", "relevance", "gain").with_row_index("document")
     places = rows.join(found.select("document", "query_id", "doc_id"), on=["query_id", "doc_id"])
@@ -118,8 +117,45 @@ def documents_of(explained: pl.DataFrame, systems: Sequence[str], documents: Any
     return {
         "documents": texts.drop("document").to_dict(as_series=False),
         "places": places.to_dict(as_series=False),
-        "missed": dict(counts.select("query_id", "missed").iter_rows()),
+        "missed": dict(counts.iter_rows()),
         "most_missed": MISSED,
         "longest_text": LONGEST_TEXT,
         "looked_up": LOOKED_UP,
     }
+
+
+def missing_of(experiment: Experiment, pair: Sequence[str]) -> Missing | None:
+    """The groups of evidence that the first of a pair lacks in its largest drops, and whether the other lacks them too.
+
+    None where no runs are known, and where none lacks any.
+    """
+    per_query, measures, _, rows, qrels, *_ = experiment
+    if rows is None or qrels is None or len(pair) < 2:
+        return None
+    values = per_query.select("run", "query_id", measures[0])
+    drops = hardest(values, measures[0], n=DROPS, run=pair[0], baseline=pair[1])
+    k, rel = next((each for name in measures if (each := _first_relevant(name))[0]), _first_relevant(measures[0]))
+    k = k or DEPTH
+    try:
+        runs = (rows.filter(run=system).drop("run") for system in pair)
+        missing, others = (missing_evidence(run, qrels, k, rel=rel) for run in runs)
+    except IRError:  # judgments of another kind, such as preferences
+        return None
+    both = others.select("query_id", "subtopic", in_neither=True)
+    missing = missing.join(both, on=["query_id", "subtopic"], how="left", maintain_order="left")
+    found = missing.select(
+        pl.col("query_id", "doc_id").cast(pl.String), "rank", pl.col("in_neither").fill_null(value=False)
+    )
+    found = found.filter(pl.col("query_id").is_in(drops["query_id"].implode()))
+    # Where all was found, or no grade is relevant, there is nothing to show.
+    return None if found.is_empty() else {"k": k, "rel": rel, "rows": found.to_dict(as_series=False)}
+
+
+def _first_relevant(measure: str) -> tuple[int | None, float]:
+    """The cutoff of a measure by its name, and the lowest grade that is relevant to it, 1 where it names none."""
+    try:
+        resolved = resolve(measure)[0]
+    except IRError:  # one of the user's own
+        return None, 1
+    rel = resolved.call.arguments.get("rel") if resolved.call else None
+    return cutoff_of(resolved), rel if is_number(rel) else 1

@@ -10,9 +10,11 @@ from __future__ import annotations
 import datetime as dt
 import logging
 import os
+import platform
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Unpack
@@ -35,14 +37,12 @@ from polars_ir.per_query.ranks import ranks
 from polars_ir.per_query.shared.attributes import check_types
 from polars_ir.per_query.worst_slices import worst_slices
 from polars_ir.reports.answer import answer, plain, rows_of, verdict
-from polars_ir.reports.content import Columns, Content, Cutoffs, Queries, Slice, Tested
+from polars_ir.reports.content import Columns, Content, Cutoffs, Made, Queries, Slice, Tested
 from polars_ir.reports.doubts import doubts_of
 from polars_ir.reports.experiment import Experiment, evaluated, order_of
-from polars_ir.reports.made import made_of
 from polars_ir.reports.markdown import markdown
-from polars_ir.reports.missing import missing_of
 from polars_ir.reports.page import framed, page
-from polars_ir.reports.rankings import LONGEST_TEXT, N_QUERIES, rankings_of
+from polars_ir.reports.rankings import LONGEST_TEXT, N_QUERIES, missing_of, rankings_of
 from polars_ir.runs.explain import with_text
 from polars_ir.runs.options import Reporting
 from polars_ir.runs.selection import selected
@@ -57,6 +57,9 @@ MOST_SYSTEMS = 30
 
 #: The most systems that are compared with each other by all measures; more, by the first.
 MOST_PAIRED = 10
+
+#: Packages whose versions determine the results.
+PACKAGES = ("polars_ir", "polars", "numpy", "scipy", "statsmodels")
 
 #: What a title can be.
 TITLE: Value[Any] = Value("a text", lambda given: isinstance(given, str) and bool(given.strip()))
@@ -295,7 +298,7 @@ def reported(
             "doubts": doubts_of(experiment, options),
             "rankings": rankings_of(experiment, texts["documents"], pair, n_queries, options),
             "missing": missing_of(experiment, pair),
-            "made": made_of(measures, baseline, attributes, n_queries, {**heading, **options}, texts),
+            "made": _made(measures, baseline, attributes, n_queries, {**heading, **options}, texts),
         }
     return Report(content, _figures(experiment, ids))
 
@@ -403,6 +406,45 @@ def _figures(experiment: Experiment, ids: pl.Series) -> bytes:
     grid = order.join(per_query, on=["run", "query_id"], how="left", maintain_order="left")
     values = grid.select(pl.col(*measures, *counts).fill_null(float("nan")))
     return b"".join(column.to_numpy().astype("<f8").tobytes() for column in values)
+
+
+def _made(
+    measures: Sequence[str],
+    baseline: str | None,
+    attributes: pl.DataFrame | None,
+    n_queries: int,
+    options: Mapping[str, Any],
+    texts: Mapping[str, Any],
+) -> Made:
+    """Versions and options of a report; the command line adds files and command."""
+    chosen: dict[str, Any] = {"measures": list(measures), "baseline": baseline, "n_queries": n_queries, **options}
+    chosen = {name: value for name, value in chosen.items() if value is not None or name not in ("title", "date")}
+    given = [name for name, table in texts.items() if table is not None]
+    if attributes is not None:
+        chosen["by"] = attributes.columns[1:]
+    return {
+        "versions": {"Python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
+        "options": chosen,
+        "test": "Student's paired t-test, Holm's correction; nothing is drawn at random, so that there is no seed",
+        "files": [],
+        "command": None,
+        "python": _call(chosen, given),
+    }
+
+
+def _call(options: Mapping[str, Any], given: Sequence[str]) -> str:
+    """The call that remakes a report, with tables named like its parameters."""
+    defaults = {"n_queries": N_QUERIES} | {name: option.default for name, option in options_of(Reporting).items()}
+    named = {name: value for name, value in options.items() if name != "measures" and defaults.get(name) != value}
+    texts = [f"{name}={name}" for name in given] + [f"{name}={value!r}" for name, value in named.items()]
+    return f"ir.report({', '.join(['runs', 'qrels', repr(options['measures']), *texts])})"
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def columns_of(frame: pl.DataFrame) -> Columns:

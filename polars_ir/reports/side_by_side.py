@@ -85,12 +85,9 @@ def side_by_side(
     depth = cutoff_of(measured) if options["depth"] == "cutoff" else options["depth"]
     depth = int(depth or explained["rank"].max() or 1)  # type: ignore[arg-type]  # a rank
     made = reported(experiment, None, {"documents": documents, "queries": queries}, None, 0, evaluation)
-    of_one = [measured.name, id, *shown]
-    call = (
-        f"runs.ir.side_by_side(qrels, {', '.join(map(repr, of_one))})"
-        if systems
-        else (f"ir.side_by_side(run_a, run_b, qrels, {measured.name!r}, {id!r})")
-    )
+    call = f"ir.side_by_side(run_a, run_b, qrels, {measured.name!r}, {id!r})"
+    if systems:
+        call = f"runs.ir.side_by_side(qrels, {', '.join(map(repr, [measured.name, id, *shown]))})"
     shown_documents = documents_of(explained, shown, documents, depth)
     rankings: Rankings = {"measure": measured.name, "depth": depth, "queries": [id], **shown_documents}
     described: Made = {**made.content["made"], "python": call}

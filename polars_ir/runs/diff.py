@@ -8,16 +8,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polars_ir.errors import (
-    Code,
-    ColumnError,
-    Fix,
-    InputTypeError,
-    IRWarning,
-    OptionError,
-    check_systems,
-    quoted,
-)
+from polars_ir.errors import Code, ColumnError, Fix, InputTypeError, IRWarning, OptionError, check_systems, quoted
 from polars_ir.frames.kinds import Frame, give_back, to_polars
 from polars_ir.frames.roles import find
 from polars_ir.frames.table import run_table
@@ -97,17 +88,10 @@ def diff(
     values = values.rename({query: "query_id"})
     check_number(measured, values.schema)
     on = [*keys, "query_id"]
-    of_a, of_b = (values.filter(run=side).select(*on, pl.col(name).cast(pl.Float64)) for side in SIDES)
-    values = (
-        of_a.rename({name: "value_a"})
-        .join(of_b.rename({name: "value_b"}), on=on)
-        .select(
-            *on,
-            (pl.col("value_a") - pl.col("value_b")).round(DECIMALS).alias("query_difference"),
-            "value_a",
-            "value_b",
-        )
-    )
+    value = pl.col(name).cast(pl.Float64)
+    of_a, of_b = (values.filter(run=side).select(*on, value.alias(f"value_{side}")) for side in SIDES)
+    difference = (pl.col("value_a") - pl.col("value_b")).round(DECIMALS)
+    values = of_a.join(of_b, on=on).select(*on, difference.alias("query_difference"), "value_a", "value_b")
     most = values.sort(pl.col("query_difference").abs(), "query_id", descending=[True, False])
     most = most.filter(pl.col("query_difference") != 0)
     first = n_queries or most.height

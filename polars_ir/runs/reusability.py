@@ -111,9 +111,8 @@ def reusability(
         for group in groups["group"].unique(maintain_order=True)
     ]
     loss = -pl.col("change") if is_cost(measured.name) else pl.col("change")
-    result = (
-        pl.concat(parts).sort(loss, "rank", "run").select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
-    )
+    ordered = pl.concat(parts).sort(loss, "rank", "run")
+    result = ordered.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
     return give_back(result.lazy().rename(pair.run.source_names, strict=False), runs)
 
 

@@ -88,10 +88,8 @@ def _check_keys(by: Sequence[str], of_run: Sequence[str], schema: Mapping[str, p
     """Raise an error for a key that neither table has, or of a type by which no judges are distinguished."""
     for name in filterfalse(of_run.__contains__, by):
         if name not in schema:
-            says = (
-                f"has no column {name!r}, which {option('by')} says distinguishes rankings; it has {quoted(of_run)}, "
-            )
-            says += f"and {table_name('qrels')} have {quoted(schema)}."
+            says = f"has no column {name!r}, which {option('by')} says distinguishes rankings; it has {quoted(of_run)}"
+            says += f", and {table_name('qrels')} have {quoted(schema)}."
             raise ColumnError(says, about="run", near=nearest(name, [*of_run, *schema]))
         dtype = schema[name]
         if fold(name) not in PARTS | ROLE_OF.keys() and (dtype.is_float() or dtype == pl.Boolean or dtype.is_nested()):
@@ -264,13 +262,8 @@ def _at_first_place(frame: Frame, by: Sequence[str], *, in_order: bool, labelled
     if others is None and not in_order and not rest:
         best = pl.col(value).max() if "score" in names else pl.col(value).min()
         return _like(frame, plan.group_by(keys).agg(pl.when(~is_none.any()).then(best).alias(value)))
-    order = [is_none, pl.col(value), *(_ordered(name, schema[name]) for name in rest)]
+    order = [is_none, pl.col(value), *(pl.col(n).hash() if schema[n].is_nested() else pl.col(n) for n in rest)]
     falling = [True, "score" in names, *[False] * len(rest)]
     plan = plan.sort(order, descending=falling, maintain_order=True).unique(keys, keep="first", maintain_order=True)
     plan = plan if others is None else pl.concat([others.lazy(), plan])
     return _like(frame, plan)
-
-
-def _ordered(name: str, dtype: pl.DataType) -> pl.Expr:
-    """A column by whose values rows are sorted."""
-    return pl.col(name).hash() if dtype.is_nested() else pl.col(name)

@@ -43,13 +43,8 @@ def twins_of_gold(qrels: CanonicalFrame, documents: object) -> Iterator[Leak]:
     of_texts = of_texts.select(pl.col("doc_id").cast(dtype), pl.col("text").alias(OF_DOCUMENT))
     judged = qrels.select(*qrels.document, "relevance").drop_nulls("doc_id")
     relevant = judged.filter(pl.col("relevance") > 0)
-    known = (
-        relevant.select("doc_id")
-        .unique()
-        .join(
-            texts.lazy().select(pl.col("doc_id").cast(dtype), pl.lit(value=True).alias(THERE)), on="doc_id", how="left"
-        )
-    )
+    there = texts.lazy().select(pl.col("doc_id").cast(dtype), pl.lit(value=True).alias(THERE))
+    known = relevant.select("doc_id").unique().join(there, on="doc_id", how="left")
     lacking = pl.col(THERE).is_null()
     if qrels.eager:
         known = known.collect(engine="in-memory").lazy()
@@ -65,13 +60,9 @@ def _unjudged(
 ) -> Leak:
     """The queries with a relevant document one of whose twins is not judged."""
     of_twins = of_texts.rename({"doc_id": TWIN, OF_DOCUMENT: OF_TWIN})
-    twins = (
-        relevant.join(of_texts, on="doc_id")
-        .join(pairs, left_on=OF_DOCUMENT, right_on="text")
-        .join(of_twins, left_on="twin", right_on=OF_TWIN)
-        .filter(pl.col(TWIN) != pl.col("doc_id"))
-        .join(judged, left_on=[*keys, TWIN], right_on=[*keys, "doc_id"], how="anti")
-    )
+    twins = relevant.join(of_texts, on="doc_id").join(pairs, left_on=OF_DOCUMENT, right_on="text")
+    twins = twins.join(of_twins, left_on="twin", right_on=OF_TWIN).filter(pl.col(TWIN) != pl.col("doc_id"))
+    twins = twins.join(judged, left_on=[*keys, TWIN], right_on=[*keys, "doc_id"], how="anti")
     found = twins.group_by(keys).agg(pl.col("doc_id", TWIN).sort_by("doc_id", TWIN).first())
     queries = relevant.select(keys).unique().join(found, on=keys, how="left")
     meaning = (

@@ -11,15 +11,7 @@ from typing import Any, Literal, Unpack, get_args
 
 import polars as pl
 
-from polars_ir.errors import (
-    ColumnError,
-    DataError,
-    OptionError,
-    check_systems,
-    nearest,
-    option,
-    quoted,
-)
+from polars_ir.errors import ColumnError, DataError, OptionError, check_systems, nearest, option, quoted
 from polars_ir.extras import require
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.frames.rules import check_duplicates, check_values

@@ -64,7 +64,9 @@ def output(options: Options) -> Iterator[str]:
     per_query = _of_topics_that_count(run, judged, expressions, options)
     if zscores is not None:
         per_query = as_zscores(per_query, figures, zscores)
-    lacking = _lacking(run, judged) if options.strict and not options.complete else None
+    lacking: Any = None
+    if options.strict and not options.complete:
+        lacking = judged.join(run, on="query_id", how="anti")["query_id"].min()
     if options.topics:
         before = per_query if lacking is None else per_query.filter(pl.col("query_id") < lacking)
         yield "\n".join(of_topics(before, figures, form))
@@ -264,11 +266,6 @@ def _by_judge(run: pl.DataFrame, qrels: pl.DataFrame) -> tuple[pl.DataFrame, pl.
     topic = pl.concat_str("query_id", "judge", separator=" ").alias("query_id")
     judges = qrels.select("query_id", "judge").unique()
     return run.join(judges, on="query_id").with_columns(topic), qrels.select(topic, "doc_id", "relevance")
-
-
-def _lacking(run: pl.DataFrame, qrels: pl.DataFrame) -> Any:
-    """The first judged topic missing from the run."""
-    return qrels.join(run, on="query_id", how="anti")["query_id"].min()
 
 
 def _most(run: pl.DataFrame, most: int | None) -> pl.DataFrame:

@@ -26,17 +26,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from generate import Collection, Shape, collection, robust, robust_systems, shallow, write_text
-from measure import (
-    Figures,
-    anonymous_memory,
-    best,
-    machine,
-    peak_memory,
-    race,
-    shown_memory,
-    shown_ratio,
-    shown_time,
-)
+from measure import Figures, anonymous_memory, best, machine, peak_memory, race, shown_memory, shown_ratio, shown_time
 from scipy import stats
 from tools import FIVE
 

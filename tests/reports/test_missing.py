@@ -5,7 +5,7 @@ import pytest
 
 import polars_ir as ir
 from polars_ir.reports.experiment import Experiment
-from polars_ir.reports.missing import missing_of
+from polars_ir.reports.rankings import missing_of
 
 RUNS = {"new": {"q": ["x", "a", "b"]}, "old": {"q": ["b", "a"]}}
 QRELS = {"q": {"a": 1, "b": 2}}

@@ -63,7 +63,9 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     if qrels is None:
         sides = [per_query_of(file, **limits_of(options)) for file in files]
     else:
-        sides = [figures_of([file], _asked_of(file, qrels, options, logs), options, logs) for file in files]
+        # Judgments of logs are of the queries that each has.
+        asked = {file: of_queries(qrels, logs[file]) if logs and options.qrels is None else qrels for file in files}
+        sides = [figures_of([file], asked[file], options, logs) for file in files]
     if options.queries is not None and not (options.cluster or options.slices) and options.report is None:
         raise OptionError(
             "--queries is for --cluster or --slice, which name columns, or for --report; give one of them."
@@ -116,11 +118,6 @@ def _logs_of(files: list[str], options: argparse.Namespace) -> dict[str, Any]:
     if logs and options.old is None:
         raise OptionError(f"a log holds one system; give the log of the old one as well: gate {options.new} OLD.")
     return logs
-
-
-def _asked_of(file: str, qrels: pl.DataFrame, options: argparse.Namespace, logs: dict[str, Any]) -> pl.DataFrame:
-    """The judgments for a file: those of logs are of the queries that each has."""
-    return of_queries(qrels, logs[file]) if logs and options.qrels is None else qrels
 
 
 def _slices_of(options: argparse.Namespace, of_logs: pl.DataFrame | None) -> pl.DataFrame | None:

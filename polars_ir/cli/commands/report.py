@@ -13,15 +13,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.cli.arguments import PAGE
-from polars_ir.cli.inputs import (
-    alike,
-    excluded_of,
-    judgments_of,
-    limits_of,
-    queries_of,
-    run_of,
-    systems_of,
-)
+from polars_ir.cli.inputs import alike, excluded_of, judgments_of, limits_of, queries_of, run_of, systems_of
 from polars_ir.cli.output import say, told_on_the_way
 from polars_ir.errors import OptionError
 from polars_ir.files.finding.copies import STDIN
@@ -64,7 +56,8 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         runs, qrels = alike(runs, qrels)
     with told_on_the_way():
         made = report(runs, qrels, options.measure, documents=documents, queries=queries, **how)
-    with_origin(made, options, _files(options), target)
+    excluded = None if options.exclude == "self" else options.exclude
+    with_origin(made, options, [options.qrels, *options.runs, options.queries, options.documents, excluded], target)
     made.content["made"]["python"] = "\n".join(_python(made, options, runs))
     if target is not None:
         made.write(target)
@@ -90,12 +83,6 @@ def _python(made: Report, options: argparse.Namespace, runs: pl.DataFrame) -> It
         if (file := getattr(options, name)) and file != "self":
             yield f"{name} = {READERS.get(Path(file).suffix, 'pl.read_ndjson({})').format(repr(Path(file).name))}"
     yield f"report = {made.content['made']['python']}"
-
-
-def _files(options: argparse.Namespace) -> list[str | None]:
-    """The report's input files."""
-    excluded = None if options.exclude == "self" else options.exclude
-    return [options.qrels, *options.runs, options.queries, options.documents, excluded]
 
 
 def with_origin(made: Report, options: argparse.Namespace, names: Sequence[str | None], target: str | None) -> Report:

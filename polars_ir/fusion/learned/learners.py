@@ -97,8 +97,7 @@ def _probfuse(lists: Lists, segments: int = 25) -> Learnt:
 
 
 def _segfuse(lists: Lists, ends: Sequence[int] = SEGFUSE_ENDS) -> Learnt:
-    term = 1 + score
-    segment = _segment(ends)
+    term, segment = 1 + score, _segment(ends)
     return _by_segment(lists, ends), lambda table: Method("segfuse", _value(table, segment, 0.0) * term, norm=min_max())
 
 
@@ -141,17 +140,15 @@ LEARNERS: Mapping[str, Callable[..., Learnt]] = {
 }
 
 
-def knowing(rows: pl.LazyFrame, method: Method, systems: Sequence[str] | None) -> pl.LazyFrame:
+def knowing(rows: pl.LazyFrame, name: str, table: pl.DataFrame, systems: Sequence[str] | None) -> pl.LazyFrame:
     """The rows of a fusion; an error for a run that a trained method has not learnt."""
-    if method.table is None:
-        return rows
-    trained = method.table["run"].unique().sort().to_list()
+    trained = table["run"].unique().sort().to_list()
     says = f"was trained for the runs {quoted(trained)}"
     if systems is None:
         unknown = ~pl.col("run").cast(pl.String).is_in(trained)
-        return guard(rows, unknown, f"the method {method.name!r} {says}, and there is another")
+        return guard(rows, unknown, f"the method {name!r} {says}, and there is another")
     if others := [system for system in systems if system not in trained]:
         fix = "Train it with the runs that are fused, by the same names"
-        says = f"{method.name!r} {says}, and not for {others[0]!r}."
+        says = f"{name!r} {says}, and not for {others[0]!r}."
         raise OptionError(says, about="method", near=nearest(others[0], trained), fix=fix)
     return rows

@@ -15,18 +15,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from polars_ir.errors import (
-    SHOWN,
-    Code,
-    ColumnError,
-    DataError,
-    DtypeError,
-    Fix,
-    nearest,
-    option,
-    quoted,
-    warn,
-)
+from polars_ir.errors import SHOWN, Code, ColumnError, DataError, DtypeError, Fix, nearest, option, quoted, warn
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.kinds import Frame, to_polars
 from polars_ir.frames.roles import TEXT, find, recognised

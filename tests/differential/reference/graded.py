@@ -3,17 +3,7 @@
 import math
 
 from .ranking import Ranking
-from .words import (
-    Gains,
-    discounted,
-    gain,
-    ideal,
-    is_relevant,
-    length,
-    mean,
-    n_relevant,
-    ratio,
-)
+from .words import Gains, discounted, gain, ideal, is_relevant, length, mean, n_relevant, ratio
 
 
 def dcg(

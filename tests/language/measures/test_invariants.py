@@ -11,15 +11,7 @@ from functools import cache
 
 import polars as pl
 import pytest
-from generated import (
-    collection,
-    collection_of,
-    collections,
-    every_measure,
-    qrels_frame,
-    run_frame,
-    samples,
-)
+from generated import collection, collection_of, collections, every_measure, qrels_frame, run_frame, samples
 from hypothesis import given
 from polars.testing import assert_frame_equal
 from suite import examples, share
