@@ -64,10 +64,7 @@ OF_FUSION = ("complementarity", "contribution", "fuse", "tune_fusion")
 #: The methods of a run and of a per-query frame.
 OF_RUN = {name: LazyMethod(runs, name) for name in dir(runs) if name != "update"}
 OF_RUN |= {name: LazyMethod(fusion, name) for name in OF_FUSION}
-OF_RUN |= {
-    "report": LazyMethod(reports, "report"),
-    "side_by_side": LazyMethod(reports, "side_by_side"),
-}
+OF_RUN |= {"report": LazyMethod(reports, "report"), "side_by_side": LazyMethod(reports, "side_by_side")}
 OF_PER_QUERY = {name: LazyMethod(per_query, name) for name in dir(per_query)} | {
     "table": LazyMethod(tables, "table"),
     "update": LazyMethod(runs, "update"),

@@ -73,7 +73,6 @@ def _queries(missing: Any, dtype: pl.DataType, name: str) -> pl.LazyFrame:
 
 
 def _frame(missing: Any) -> Frame:
-    """The queries as a frame."""
     if not isinstance(missing, (Mapping, list, tuple, set, frozenset)):
         return to_polars("missing", missing, column="text")
     try:

@@ -127,7 +127,6 @@ def check_lists(rows: pl.DataFrame, about: str, others: Sequence[str], answer: s
 
 
 def _other_words(column: str, words: list[str], fix: str) -> Rule:
-    """The rule that a column has one of some words."""
     is_one = underscored(pl.col(column)).is_in(words).fill_null(value=False)
     return Rule(~is_one, f"whose {column!r} is none of {', '.join(words)}", fix)
 

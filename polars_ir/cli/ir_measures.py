@@ -154,7 +154,6 @@ def _per_query(measures: Sequence[Asked], options: argparse.Namespace) -> pl.Dat
 
 
 def _print(query: object, figures: Iterable[tuple[str, float]], options: argparse.Namespace) -> None:
-    """Print the values of one query, or of all."""
     of_query = {"query_id": str(query)} if options.by_query else {}
     for measure, value in figures:
         if options.output_format == "jsonl":

@@ -46,10 +46,7 @@ class Dataset:
     """
 
     def __init__(
-        self,
-        queries: Callable[[], pl.DataFrame],
-        qrels: Callable[[], pl.DataFrame],
-        runs: Callable[[], pl.DataFrame],
+        self, queries: Callable[[], pl.DataFrame], qrels: Callable[[], pl.DataFrame], runs: Callable[[], pl.DataFrame]
     ) -> None:
         self._queries, self._qrels, self._runs = queries, qrels, runs
 

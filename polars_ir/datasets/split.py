@@ -228,7 +228,6 @@ def _moment(at: Any, name: str) -> datetime:
 
 
 def _from(moment: datetime, name: str, dtype: pl.DataType) -> pl.Expr:
-    """True for a row from a moment on."""
     time, zone = pl.col(name), getattr(dtype, "time_zone", None)
     if moment.tzinfo is not None and zone is None:
         raise OptionError(f"has a time zone, which column {name!r} lacks; got {str(moment)!r}.", about="at")

@@ -113,7 +113,6 @@ def contribution(
 
 
 def _row(system: str, systems: list[str], worth: Mapping[tuple[str, ...], float]) -> dict[str, Any]:
-    """The contribution of one run."""
     others = [other for other in systems if other != system]
     everyone, without = worth.get(tuple(systems), 0.0), worth.get(tuple(others), 0.0)
     gains = (

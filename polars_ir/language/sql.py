@@ -94,7 +94,6 @@ def _of_number(value: object) -> str:
 
 
 def _number(text: str) -> float:
-    """The number of such a text."""
     number = text.replace("minus_", "-").replace("_", ".")
     return float(number) if "." in number else int(number)
 

@@ -219,7 +219,6 @@ def _rows(
     floors: Mapping[str, float],
     options: Gating,
 ) -> Iterator[dict[str, Any]]:
-    """A row for each slice and measure."""
     drops = p_of_drops([of for of, _ in slices], ranges, options["interval"])
     pairs = [(of.slice, pair, note) for of, note in slices for pair in of.pairs]
     # Of slices in which as many queries differ, each is as likely to have the lowest p by chance.
@@ -364,7 +363,6 @@ def _kept(table: CanonicalFrame, measures: Sequence[str], others: Sequence[Any],
 def _allowed(
     new: CanonicalFrame, old: CanonicalFrame, ranges: Mapping[str, Range], max_drop: float | Mapping[str, float]
 ) -> dict[str, float]:
-    """The allowed drop of each measure."""
     if not isinstance(max_drop, Mapping):
         allowed = dict.fromkeys(ranges, max_drop)
     else:

@@ -181,7 +181,6 @@ def favour(
 
 
 def _favours(of: Judged, alpha: float) -> Iterator[dict[str, Any]]:
-    """The rows of a judge and measure."""
     n_queries, n_systems = of.truth.shape
     above = of.values - of.truth
     others = (above.sum(axis=1, keepdims=True) - above) / (n_systems - 1)
@@ -261,7 +260,6 @@ def judge_effect(
 
 
 def _effect(of: Judged, alpha: float) -> dict[str, Any]:
-    """The row of a judge and measure."""
     sign = -1 if is_cost(of.measure) else 1
     sides, notes = [sign * of.truth, sign * of.values], list(of.notes)
     pairs = list(combinations(range(len(of.systems)), 2))

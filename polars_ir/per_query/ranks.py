@@ -100,7 +100,6 @@ def ranks(per_query: Table[EagerFrameT], measures: Measures = None, **options: U
 
 
 def _ranked(scores: Scores, measure: str, options: RankingBySlice) -> Iterator[dict[str, Any]]:
-    """Rows of a measure."""
     lacking = np.isnan(scores.values[measure])
     if options["missing"] == "skip":
         lacking = lacking | ~scores.answered

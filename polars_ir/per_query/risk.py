@@ -140,11 +140,7 @@ def _risk(improvements: stats.Floats, alpha: float, notes: Sequence[str]) -> dic
 
 @public()
 def geo_risk(
-    per_query: Table[EagerFrameT],
-    measures: Measures = None,
-    *,
-    alpha: float = 1.0,
-    missing: str = "zero",
+    per_query: Table[EagerFrameT], measures: Measures = None, *, alpha: float = 1.0, missing: str = "zero"
 ) -> EagerFrameT:
     """Mean and evenness of systems against all of them together: one row per system and measure.
 

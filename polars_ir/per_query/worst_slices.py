@@ -123,12 +123,7 @@ def worst_slices(
 
 
 def ranked_slices(
-    per_query: Any,
-    by: Any,
-    measures: Measures,
-    baseline: str | None,
-    options: Slicing,
-    source: Source | None = None,
+    per_query: Any, by: Any, measures: Measures, baseline: str | None, options: Slicing, source: Source | None = None
 ) -> pl.DataFrame:
     """Result of `worst_slices`; a `source` has the sums of a frame whose rows a plan stands for."""
     check_correction(options["correction"])
@@ -199,7 +194,6 @@ class _Sample(NamedTuple):
 
 
 def _each_part(systems: Systems, keys: Sequence[str]) -> list[_Sample]:
-    """Queries of each system and value of the keys."""
     if not keys:
         return [_Sample({}, system, frame) for system, frame in systems]
     return [
@@ -276,7 +270,6 @@ def _of_moments(
 
 
 def _shrunk(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
-    """The row with its test and its shrunk difference."""
     difference, share = found["difference"], row["shrunk_difference"]
     if share is None:
         found = {**found, "note": "; ".join(filter(None, (found["note"], UNSHRUNK)))}

@@ -236,7 +236,6 @@ def _checked(k: int | Iterable[int]) -> list[int]:
 
 
 def _at(measure: str | Callable[..., pl.Expr], k: int) -> pl.Expr:
-    """The measure with a cutoff."""
     if isinstance(measure, str) or is_of_ir_measures(measure):
         if "@" in str(measure):
             raise MeasureError(

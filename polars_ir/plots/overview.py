@@ -216,11 +216,7 @@ MOST_TICKS = 15
 
 @public(Ranking, then=style.without_markup)
 def ranks(
-    per_query: Any,
-    measures: Measures = None,
-    *,
-    by: str | Sequence[str] | None = None,
-    **options: Unpack[Ranking],
+    per_query: Any, measures: Measures = None, *, by: str | Sequence[str] | None = None, **options: Unpack[Ranking]
 ) -> style.Chart:
     """Rank intervals of every system: a panel per measure.
 

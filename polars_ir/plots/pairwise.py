@@ -178,7 +178,6 @@ def _bars_and_mean(bars: pl.DataFrame, row: Mapping[str, Any], y: alt.Y, *, sing
 
 
 def _in_words(row: Mapping[str, Any]) -> str:
-    """The figures of a comparison in words."""
     counts = f"{row['wins']} wins, {row['ties']} ties, {row['losses']} losses"
     if row["difference"] is None:
         return f"{counts}; {row['note']}"

@@ -252,7 +252,6 @@ def side_by_side(charts: Sequence[Chart], title: alt.TitleParams, *, columns: in
 
 
 def _beside(charts: Sequence[Chart], **properties: Any) -> alt.ConcatChart:
-    """The charts as panels of one."""
     with warnings.catch_warnings():
         # One click is for all panels (Altair 6).
         warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter", UserWarning)

@@ -180,7 +180,6 @@ def _first(
 
 
 def _from_baseline(rows: Sequence[Mapping[str, Any]], baseline: str, measure: str, name: Callable[[str], str]) -> str:
-    """The sentence on the differences from the baseline."""
     beyond = sorted((row for row in rows if row["significant"]), key=lambda row: -abs(row["difference"]))
     untested = [row for row in rows if row["p"] is None and row["difference"]]
     sides = {
@@ -209,7 +208,6 @@ def _queries(row: Mapping[str, Any]) -> str:
 
 
 def _counted(number: int, noun: str) -> str:
-    """A number and its noun."""
     several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{number:,} {noun if number == 1 else several}"
 

@@ -103,7 +103,6 @@ def _verdicts(content: Content) -> str:
 
 
 def _systems(content: Content, measure: str) -> str:
-    """The systems by their ranks."""
     rows = list(rows_of(content["ranks"] or content["summary"], measure=measure))
     reference = rows[0]["run"] if content["baseline"] is None else content["baseline"]
     more = len(rows) + len(content["left_out"]) - SYSTEMS
@@ -198,7 +197,6 @@ def _doubts(content: Content) -> str:
 
 
 def _made(content: Content) -> str:
-    """The versions and the files."""
     made, lines = content["made"], [] if content["date"] is None else [content["date"]]
     lines.append(", ".join(f"{name} {version}" for name, version in made["versions"].items()).replace("_", "&#95;"))
     files = made["files"][:FILES]

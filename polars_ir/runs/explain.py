@@ -212,9 +212,8 @@ def _documents(measure: ResolvedMeasure, relation: pl.DataFrame, pair: RunAndQre
     if pair.qrels and pair.qrels.per:
         subtopics = documents.group_by(*keys, "doc_id")
         documents = subtopics.agg(pl.col("relevance").max(), pl.col("rank", COUNTED).first())
-    documents = documents.with_columns(gain.fill_null(0.0).over(keys).alias("gain")).with_columns(
-        discount=pl.when(pl.col("rank").is_not_null()).then(discount),
-    )
+    documents = documents.with_columns(gain.fill_null(0.0).over(keys).alias("gain"))
+    documents = documents.with_columns(discount=pl.when(pl.col("rank").is_not_null()).then(discount))
     judged = documents.filter(pl.col("relevance").is_not_null())
     ideal = judged.select(*keys, rank=place("relevance").over(keys), ideal_relevance="relevance")
     documents = documents.select(*keys, "rank", "doc_id", "relevance", "gain", "discount", COUNTED)
@@ -255,7 +254,6 @@ def _of_frame(run: Frame, query_ids: pl.Series, systems: Sequence[str]) -> pl.Da
 
 
 def _of_queries(table: str, frame: Frame, query_ids: pl.Series) -> pl.DataFrame:
-    """The rows of some queries."""
     name, ids = _query_column(table, frame)
     dtype = frame.collect_schema()[name]
     if dtype != pl.Null and (query_ids.dtype == pl.String) != isinstance(dtype, TEXT):
@@ -304,7 +302,6 @@ def _cut(measure: ResolvedMeasure) -> int | pl.Expr | None:
 
 
 def _down_to(depth: Depth) -> pl.Expr:
-    """Documents down to the depth."""
     of_rank = pl.col("rank").is_not_null() if depth is None else pl.col("rank") <= depth
     return pl.col(COUNTED) if depth == "cutoff" else of_rank.fill_null(False)
 
@@ -376,6 +373,5 @@ def _of_parts(corpus: Mapping[Any, Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def _first(columns: Any, names: tuple[str, ...]) -> str | None:
-    """The column with the first of these names."""
     by_name = {fold(column): column for column in columns}
     return next((by_name[fold(name)] for name in names if fold(name) in by_name), None)

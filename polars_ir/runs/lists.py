@@ -90,11 +90,7 @@ def run_alone(run: Any, by: Sequence[str]) -> RunAndQrels:
 
 
 def with_lists(
-    result: pl.LazyFrame,
-    measured: Sequence[ResolvedMeasure],
-    needs: Needs,
-    beside: Beside,
-    marks: dict[str, Any],
+    result: pl.LazyFrame, measured: Sequence[ResolvedMeasure], needs: Needs, beside: Beside, marks: dict[str, Any]
 ) -> tuple[pl.LazyFrame, dict[str, Any]]:
     """The result with the measures of lists, and the marks of what its warnings are about."""
     run, keys = beside.pair.run, beside.pair.run.keys
@@ -129,7 +125,6 @@ def as_text(catalogue: Catalogue, needs: Needs) -> dict[str, str | None]:
 
 
 def _as_text(name: str, dtype: pl.DataType) -> pl.Expr:
-    """The values of a column as text."""
     column = pl.col(name)
     if dtype.is_nested():
         column = column.arr.to_list() if isinstance(dtype, pl.Array) else column

@@ -290,10 +290,7 @@ def check_over_list(option: str, expression: pl.Expr, rows: pl.LazyFrame) -> Non
 
 @public()
 def normalize(
-    run: Table[FrameT],
-    norm: str | Norm | pl.Expr = "min-max",
-    *,
-    lower_is_better: LowerIsBetter = False,
+    run: Table[FrameT], norm: str | Norm | pl.Expr = "min-max", *, lower_is_better: LowerIsBetter = False
 ) -> FrameT:
     """The run with its scores normalised, so that the scores of different systems can be compared.
 

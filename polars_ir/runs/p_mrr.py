@@ -70,7 +70,6 @@ def p_mrr(original: Table[FrameT], changed: Any, documents: Any) -> FrameT:
 
 
 def _as_qrels(documents: Any) -> Frame:
-    """Documents by query, as judgments."""
     frame = to_polars("documents", documents, column="relevance")
     columns = frame.collect_schema().names()
     ids = frame.select(pl.col(required("documents", role, columns)).alias(role) for role in ("query_id", "doc_id"))

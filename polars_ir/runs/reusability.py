@@ -117,7 +117,6 @@ def reusability(
 
 
 def _groups(systems: list[str], by: Mapping[str, str] | None) -> pl.DataFrame:
-    """The group of every system."""
     if by is not None and not isinstance(by, Mapping):
         raise OptionError(f"must be a dict of the group of each system; got {by!r:.80}.", about="by")
     group_of = {str(system): str(group) for system, group in (by or {}).items()}

@@ -127,7 +127,6 @@ def excluded_as_text(exclude: Any) -> str | None:
 
 
 def _each(runs: Frames, change: Callable[[Frame], Frame]) -> Frames:
-    """The runs, each changed."""
     return {name: change(frame) for name, frame in runs.items()} if isinstance(runs, dict) else change(runs)
 
 
@@ -223,7 +222,6 @@ def _without(table: str, frame: Frame, excluded: Excluded | None, *, labelled: b
 
 
 def _is_id(dtype: pl.DataType) -> bool:
-    """True for a type of ids."""
     return isinstance(dtype, TEXT) or dtype.is_integer()
 
 

@@ -89,8 +89,7 @@ def deduplicate(run: Table[FrameT], *, by: str | Sequence[str] | None = None) ->
         A run of one or several systems, in any form that `evaluate` takes, but that it may repeat documents.
     by
         Columns of the run that distinguish rankings, such as 'date', as in `evaluate`: a document of two nights stays
-        in
-        both. Without it, such columns of a run in memory are warned of.
+        in both. Without it, such columns of a run in memory are warned of.
 
     Returns
     -------
@@ -303,7 +302,6 @@ def _roles(new: object) -> dict[str, str | pl.Expr]:
 
 
 def _new_id(table: CanonicalFrame, column: str | pl.Expr) -> pl.Expr:
-    """The column that replaces an id."""
     read = column.meta.root_names() if isinstance(column, pl.Expr) else [column]
     for name in read:
         if name not in table.columns:

@@ -103,12 +103,7 @@ class Warner:
 
 
 def with_warnings(
-    result: pl.LazyFrame,
-    pair: RunAndQrels,
-    marks: Iterable[str],
-    measures: Sequence[ResolvedMeasure],
-    *,
-    missing: str,
+    result: pl.LazyFrame, pair: RunAndQrels, marks: Iterable[str], measures: Sequence[ResolvedMeasure], *, missing: str
 ) -> pl.LazyFrame:
     """The result of a plan without its flags, and with measures that depend on the warnings."""
     own = pair.run.source_names
@@ -173,7 +168,6 @@ def _without_hits(result: pl.DataFrame, pair: RunAndQrels) -> list[System] | Non
 
 
 def _of_systems(pair: RunAndQrels, systems: Sequence[System]) -> RunAndQrels:
-    """The pair with the rows of some systems."""
     keys = pair.run.keys[:-1]
     named = pl.LazyFrame(systems, {key: pair.run.dtypes[key] for key in keys}, orient="row")
     rows = pair.run.all_columns().join(named, on=keys, how="semi")

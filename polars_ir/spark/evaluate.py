@@ -150,11 +150,7 @@ def _serialized(measure: ResolvedMeasure) -> bytes:
 
 
 def _empty_result(
-    run: DataFrame,
-    qrels: DataFrame | None,
-    names: Names,
-    measures: Sequence[ResolvedMeasure],
-    options: Evaluating,
+    run: DataFrame, qrels: DataFrame | None, names: Names, measures: Sequence[ResolvedMeasure], options: Evaluating
 ) -> pl.DataFrame:
     """The local evaluation of no rows, which raises the errors of the call."""
     no_rows, no_judgments = empty("run", run).lazy(), None if qrels is None else empty("qrels", qrels)
@@ -307,5 +303,4 @@ def _without(name: str, frame: DataFrame, excluded: DataFrame | None) -> DataFra
 
 
 def _is_text(frame: DataFrame, name: str) -> bool:
-    """True of a column of texts."""
     return frame.schema[name].dataType.typeName() in ("string", "varchar", "char")

@@ -297,7 +297,6 @@ def _of_baseline(per_query: DataFrame, baseline: str) -> dict[str, DataFrame]:
 
 
 def _check_one_system(role: str, frame: DataFrame) -> None:
-    """Raise a `ColumnError` for a frame of several systems."""
     run = find(role, "run", frame.columns)
     if run is None:
         return

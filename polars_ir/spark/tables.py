@@ -290,5 +290,4 @@ def _empty_files_of(session: Any, format: Any, index: Any) -> Iterator[str]:
 
 
 def _each(sequence: Any) -> Iterator[Any]:
-    """The elements of a sequence of Scala."""
     return (sequence.apply(place) for place in range(sequence.size()))

@@ -265,7 +265,6 @@ def beside(
 
 
 def _by_system(rows: pl.DataFrame | None, measure: str) -> dict[str, dict[str, Any]]:
-    """The rows of a measure by their systems."""
     return {} if rows is None else {row["run"]: row for row in rows.filter(measure=measure).iter_rows(named=True)}
 
 

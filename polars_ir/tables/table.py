@@ -229,7 +229,6 @@ def _compared(
 
 
 def _places(digits: object, percent: object) -> int:
-    """The number of decimal places."""
     usual = 2 if check("percent", percent, truth()) else 4
     return usual if digits is None else check("digits", digits, whole(0, 15))
 

@@ -113,7 +113,6 @@ def _excess(parts: Sequence[Sequence[Measure]], size: str, room: float) -> int:
 
 
 def _tabular(measures: Sequence[Measure], corner: str) -> Iterator[str]:
-    """The lines of some measures of all systems."""
     columns = [column for columns in measures for column in columns]
     yield f"\\begin{{tabular}}{{l{''.join(map(_alignment, columns))}}}"
     yield r"\toprule"
@@ -162,7 +161,6 @@ def part_of(column: pl.DataFrame) -> str:
 
 
 def _printed(column: pl.DataFrame) -> Iterator[str]:
-    """The cells of a column."""
     cells = column.select(pl.col("text").str.strip_chars(), "marks", "best").iter_rows()
     return (_mean(*cell) for cell in cells) if _is_mean(column) else (_latex(text) for text, _, _ in cells)
 

@@ -147,7 +147,6 @@ def options_of(arguments: Sequence[str]) -> Options:
 
 
 def _set(options: Options, option: str, value: str) -> None:
-    """Set the value of an option."""
     if option == "-m":
         _ask_for(options, value)
     elif option == "-R" and value not in FORMATS:

@@ -142,7 +142,6 @@ def write_trec_eval(
 
 
 def _lines(topics: pl.DataFrame, figures: Sequence[Figure], tag: str, digits: int) -> list[str]:
-    """The output of a system."""
     if not isinstance(tag, str) or re.search(r"[\s\x00]", tag):
         raise OptionError(f"the runid must be a word; got {tag!r}.", fix=Fix("Name it", Setting("tag", "mine")))
     _check_topics(topics)

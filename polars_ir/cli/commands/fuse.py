@@ -56,7 +56,6 @@ def _learnt(runs: pl.DataFrame, options: argparse.Namespace) -> pl.DataFrame:
 
 
 def _weights(runs: pl.DataFrame, options: argparse.Namespace) -> dict[str, float] | None:
-    """Weights by run name."""
     if options.weights is None:
         return None
     names = runs["run"].unique(maintain_order=True).to_list()

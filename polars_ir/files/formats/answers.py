@@ -101,7 +101,6 @@ def _ids(query: str, node: Any, _tree: Tree) -> Iterator[Row]:
 
 
 def _relevant(query: str, node: Any, _tree: Tree) -> Iterator[Row]:
-    """A list of relevant ids."""
     yield from ((query, document, 1) for document in node) if node else [(query, None, None)]
 
 

@@ -13,14 +13,12 @@ from polars_ir.files.writing.checks import AS_IT_IS
 
 
 def _scan(files: list[File], scan: str) -> pl.LazyFrame:
-    """The files as one table."""
     # With globbing on, Polars would take a file named `x[1].parquet` for a pattern. Remote patterns are its to follow.
     table: pl.LazyFrame = getattr(pl, scan)(files, glob=any(map(is_remote, files)))
     return table
 
 
 def _format(name: Literal["parquet", "ipc"], extensions: tuple[str, ...], signature: bytes) -> Format:
-    """The format of a name of Polars."""
     holds: dict[Role, str] = {"run": "a table", "qrels": "a table"}
     writer = Writer(AS_IT_IS, getattr(pl.LazyFrame, f"sink_{name}"), table=True)
     reader = Typed(partial(_scan, scan=f"scan_{name}"))

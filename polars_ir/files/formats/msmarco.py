@@ -64,10 +64,7 @@ def _run_lines(table: CanonicalFrame, tag: str) -> list[pl.LazyFrame]:
 
 MSMARCO = Format(
     "msmarco",
-    {
-        "run": "query_id doc_id rank, and perhaps a score",
-        "qrels": "query_id doc_id, of grade 1, or TREC's fields",
-    },
+    {"run": "query_id doc_id rank, and perhaps a score", "qrels": "query_id doc_id, of grade 1, or TREC's fields"},
     Rows({"run": run, "qrels": qrels}),
     Writer({"run": _run_lines, "qrels": trec.qrels_lines}, partial(sink_fields, separator="\t")),
     {"run": "q1\td3\t1\nq1\td1\t2\n", "qrels": "q1\td1\nq1\td2\n"},

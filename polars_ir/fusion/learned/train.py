@@ -128,7 +128,6 @@ def trained(
 
 
 def _of_method(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a method, checked."""
     own = {"probfuse": "segments", "slidefuse": "window", "segfuse": "ends", "bayesfuse": "ends"}.get(method)
     options = {name: value for name, value in given.items() if value is not None}
     if other := next((name for name in options if name != own), None):

@@ -266,7 +266,6 @@ def folds_of(queries: pl.DataFrame, by: Any, folds: int, seed: int) -> pl.DataFr
 
 
 def _groups(by: Any, dtype: pl.DataType) -> pl.DataFrame:
-    """The group of each query that has one."""
     if isinstance(by, Mapping):
         # NaN is what pandas has in place of null.
         is_nan = [isinstance(group, float) and math.isnan(group) for group in by.values()]
@@ -377,7 +376,6 @@ class Counting(NamedTuple):
         return rows.select(term.fill_null(0.0).alias(name), counted.fill_null(0.0).alias(f"weight of {name}"))
 
     def _score(self, terms: pl.DataFrame, names: Sequence[str], weights: Weights) -> pl.LazyFrame:
-        """The fused scores of one weighting."""
         final = self.fusion.method.final
         summed = {"combined": names, "weights": [f"weight of {name}" for name in names]}
         read = {column: of_runs for column, of_runs in summed.items() if column in final.meta.root_names()}

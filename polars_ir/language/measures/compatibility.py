@@ -24,11 +24,7 @@ PERSISTENCE = Option(
     Value(f"a number above 0 and up to {HIGHEST}", lambda v: is_number(v) and 0 < v <= HIGHEST),
     "Persistence: how likely the reader goes on from one depth to the next.",
 )
-NORMALIZE = Option(
-    True,
-    truth(),
-    "True: the ideal ranking has a compatibility of 1, however short it is.",
-)
+NORMALIZE = Option(True, truth(), "True: the ideal ranking has a compatibility of 1, however short it is.")
 
 
 @measure(

@@ -65,11 +65,7 @@ def n_relevant_documents(*, rel: float = 1) -> pl.Expr:
     bounds=(0.0, INFINITY),
     source=f"{TREC_EVAL} (m_num_rel_ret.c)",
     reads_nonrelevant=False,
-    also={
-        "trec_eval": "num_rel_ret",
-        "ir_measures": "NumRelRet",
-        "trectools": "get_relevant_retrieved_documents",
-    },
+    also={"trec_eval": "num_rel_ret", "ir_measures": "NumRelRet", "trectools": "get_relevant_retrieved_documents"},
     monotone=True,
     # Without k it is certain, and whole.
     expected=lambda k, rel: ties.hits(k, rel).cast(pl.Int64 if k is None else pl.Float64),

@@ -233,12 +233,7 @@ def ndcg(
     gain=graded_gain,
 )
 def q_measure(
-    *,
-    k: int | None = None,
-    rel: float = 1,
-    beta: float = 1,
-    dcg: Discounted = "log2",
-    gains: Gains | None = None,
+    *, k: int | None = None, rel: float = 1, beta: float = 1, dcg: Discounted = "log2", gains: Gains | None = None
 ) -> pl.Expr:
     """Q-measure: average precision with grades, by the cumulated gain against that of the ideal ranking.
 

@@ -47,12 +47,7 @@ def intent_aware_average_precision(*, k: int | None = None, rel: float = 1, weig
     return defined(total(worth * precision / rows.struct.field("n_relevant")) / weight_of(cover), cover)
 
 
-@measure(
-    "P_IA",
-    source=f"{AGRAWAL}; {NDEVAL}",
-    also={"ndeval": "P-IA", "ir_measures": "P_IA"},
-    parameters=WEIGHTS,
-)
+@measure("P_IA", source=f"{AGRAWAL}; {NDEVAL}", also={"ndeval": "P-IA", "ir_measures": "P_IA"}, parameters=WEIGHTS)
 def intent_aware_precision(*, k: int | None = None, rel: float = 1, weights: str | None = None) -> pl.Expr:
     """Intent-aware precision: the mean of the precision for each subtopic.
 

@@ -197,13 +197,7 @@ def passed(continuation: pl.Expr, usual: Usual, passing: Passing) -> pl.Expr:
     so_far, following = (pl.element().struct.field(name) for name in ("cumulated", "following"))
     chance = chance_at(continuation, AT, GAIN, so_far)
     still, more = passing(so_far, AT, following)
-    return pl.struct(
-        MET,
-        onwards=chance * still,
-        read=1 + chance * more,
-        reached=usual.reached,
-        above=usual.above,
-    )
+    return pl.struct(MET, onwards=chance * still, read=1 + chance * more, reached=usual.reached, above=usual.above)
 
 
 def arrived(outcome: Outcome) -> Any:
