@@ -92,9 +92,8 @@ def read_beir(folder: str | os.PathLike[str], *, split: str = "test", **options:
     >>> temporary.cleanup()
     """
     if not isinstance(folder, str | os.PathLike):
-        raise InputTypeError(
-            f"must be the path of a folder; got {type(folder).__name__}: {folder!r:.80}.", about="folder"
-        )
+        says = f"must be the path of a folder; got {type(folder).__name__}: {folder!r:.80}."
+        raise InputTypeError(says, about="folder")
     place = Path(os.path.expanduser(folder))  # noqa: PTH111  # Path's method fails for a user there is not
     if not os.path.isdir(place):  # noqa: PTH112  # Path's method fails for a name that cannot be
         raise FileError.of_file(folder, "there is no such folder.")

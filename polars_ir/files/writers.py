@@ -101,8 +101,8 @@ def write_run(run: Any, path: str | os.PathLike[str], **options: Unpack[WritingR
     ------
     IRError
         For a table that is no run, ids that a TREC file cannot hold (blanks, nothing at all, `#` first), or a file
-        that cannot be written. The file that was there stays as it was. Documents that a query has twice, which can
-        not be evaluated, are written as they are, but in JSON, which cannot hold them.
+        that cannot be written. The file that was there stays as it was. Documents that a query has twice, which
+        cannot be evaluated, are written as they are, but in JSON, which cannot hold them.
 
     Examples
     --------
@@ -184,9 +184,8 @@ def each_system(
     """
     text = os.fspath(path)
     if "run" not in table.dtypes:
-        raise OptionError(
-            f"holds {{run}}, and {table_name(name)} has no column of systems; got {text!r}.", about="path"
-        )
+        says = f"holds {{run}}, and {table_name(name)} has no column of systems; got {text!r}."
+        raise OptionError(says, about="path")
     systems = table.select("run").unique().sort("run").collect(engine="streaming").to_series()
     names = systems.cast(pl.String).to_list()
     for system in names:

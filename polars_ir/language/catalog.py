@@ -113,9 +113,8 @@ class MeasureInfo:
         ours = str(function.__module__).startswith("polars_ir.language.measures.")
         existing = CATALOG.get(self.name)
         if function.__name__ in RESERVED or (existing and existing.ours and not ours):
-            raise MeasureError(
-                f"{self.name!r} ({function.__name__}) is part of this package. Give your measure another name."
-            )
+            says = f"{self.name!r} ({function.__name__}) is part of this package. Give your measure another name."
+            raise MeasureError(says)
         if taken := sorted(RESERVED_PARAMETERS & defaults.keys()):
             raise MeasureError(
                 f"{self.name}: {', '.join(map(repr, taken))} cannot be a parameter of a measure: a method of `.ir` "

@@ -250,9 +250,8 @@ def _refuse_two_numbers(matched: re.Match[str], tool: str) -> None:
 
 def _refuse_several(matched: re.Match[str], _tool: str) -> ParsedName:
     names = several(matched[0])
-    raise MeasureError(
-        f"{matched[0]!r} stands for {len(names)} measures, where one is wanted. Name one: {quoted(names)}."
-    )
+    says = f"{matched[0]!r} stands for {len(names)} measures, where one is wanted. Name one: {quoted(names)}."
+    raise MeasureError(says)
 
 
 def _with_values(matched: re.Match[str], tool: str) -> ParsedName | None:

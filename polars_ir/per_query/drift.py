@@ -311,9 +311,8 @@ def _truncated(dtype: pl.DataType, name: str, every: str | None) -> pl.Expr:
     try:
         pl.Series([date(2000, 1, 1)]).cast(dtype).dt.truncate(every)
     except (pl.exceptions.PolarsError, TypeError, AttributeError):
-        raise OptionError(
-            f"must be a length of time, such as '1d', '1w' or '1mo'; got {every!r}.", about="every"
-        ) from None
+        says = f"must be a length of time, such as '1d', '1w' or '1mo'; got {every!r}."
+        raise OptionError(says, about="every") from None
     return time.dt.truncate(every)
 
 

@@ -416,6 +416,5 @@ def _check_common(scores: Scores, keys: Sequence[str]) -> None:
         return
     if keys:
         raise DataError(f"new and old must have the same queries and {quoted(keys)}; they share none.")
-    raise DataError(
-        f"new and old must have the same queries; they share none: {scores.examples([0, 1])}. Write their ids alike."
-    )
+    says = f"new and old must have the same queries; they share none: {scores.examples([0, 1])}. Write their ids alike."
+    raise DataError(says)

@@ -84,9 +84,8 @@ def judged_by_each(per_query: Any, measures: Measures, truth: object, what: str)
         says = f"names {str(truth)!r}, which is not one of the judges: {quoted(judges)}."
         raise OptionError(says, about=option("truth"), near=nearest(str(truth), judges))
     if len(judges) < 2:
-        raise DataError(
-            f"{what} compares judges with {truth!r}; there is no other. Evaluate with their judgments, too."
-        )
+        says = f"{what} compares judges with {truth!r}; there is no other. Evaluate with their judgments, too."
+        raise DataError(says)
     frames = {judge: rows.filter(pl.col(JUDGE) == judge).drop(JUDGE) for judge in judges}
     people, system = frames.pop(str(truth)), table.names.get("run", "run")
     for judge, frame in frames.items():

@@ -232,9 +232,8 @@ def _readings(max_drop: str, per_query: Any, measures: Measures, planning: Plann
 
 def _power(power: float | None, difference: float | None, n_queries: int | None, alpha: float) -> float:
     if power is not None and difference is not None and n_queries is not None:
-        raise OptionError(
-            f"power follows from difference and n_queries; got all three, power={power!r}. Leave one out."
-        )
+        says = f"power follows from difference and n_queries; got all three, power={power!r}. Leave one out."
+        raise OptionError(says)
     target = check("power", stats.planning.POWER if power is None else power, chance())
     if target <= alpha:
         raise OptionError(f"must be above alpha, {alpha!r}; got {target!r}.", about="power")

@@ -229,18 +229,16 @@ def _checked(k: int | Iterable[int]) -> list[int]:
     cutoffs = list(k) if isinstance(k, Iterable) and not isinstance(k, str) else [k]
     wrong = [at for at in cutoffs if not isinstance(at, Integral) or isinstance(at, bool) or at < 1]
     if wrong or not cutoffs:
-        raise OptionError(
-            f"must be whole numbers, 1 or more, as in [1, 10, 100]; got {(wrong or cutoffs)!r:.80}.", about="k"
-        )
+        says = f"must be whole numbers, 1 or more, as in [1, 10, 100]; got {(wrong or cutoffs)!r:.80}."
+        raise OptionError(says, about="k")
     return [int(at) for at in cutoffs]
 
 
 def _at(measure: str | Callable[..., pl.Expr], k: int) -> pl.Expr:
     if isinstance(measure, str) or is_of_ir_measures(measure):
         if "@" in str(measure):
-            raise MeasureError(
-                f"must be a name without a cutoff, which k= gives; got {str(measure)!r}.", about="measure"
-            )
+            says = f"must be a name without a cutoff, which k= gives; got {str(measure)!r}."
+            raise MeasureError(says, about="measure")
         return parse(f"{measure}@{k}")
     if not callable(measure):
         raise MeasureError.not_a_measure(measure)

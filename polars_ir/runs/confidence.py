@@ -49,9 +49,8 @@ def confidence(run: Table[FrameT]) -> FrameT:
     """
     table = run_table(run)
     if find("run", "score", [table.names["score"]]) is None:
-        raise ColumnError(
-            "has ranks but no scores, and ranks carry no confidence. Give it a 'score' column.", about="run"
-        )
+        says = "has ranks but no scores, and ranks carry no confidence. Give it a 'score' column."
+        raise ColumnError(says, about="run")
     name = table.names["score"]
     rows = table.checked(infinite_score(name), rows=table.select(*table.keys, "doc_id", "score"))
     table.check_once(*table.keys, "doc_id")

@@ -226,9 +226,8 @@ def ids_of(query_id: Any) -> pl.Series:
     try:
         ids = pl.Series("query_id", list(query_id) if several else [query_id], strict=True)
     except (TypeError, OverflowError, RuntimeError, pl.exceptions.PolarsError):
-        raise OptionError(
-            f"must be a query or several, ids of one type; got {query_id!r:.80}.", about="query_id"
-        ) from None
+        says = f"must be a query or several, ids of one type; got {query_id!r:.80}."
+        raise OptionError(says, about="query_id") from None
     if ids.is_empty() or ids.null_count() or not (ids.dtype.is_integer() or ids.dtype == pl.String):
         raise OptionError(f"must be the id of a query, or several; got {query_id!r:.80}.", about="query_id")
     return ids

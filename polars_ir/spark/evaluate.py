@@ -99,9 +99,8 @@ def evaluate(
     """
     check_spark("run", run)
     if options["ties"] == "input":
-        raise OptionError(
-            "needs an order of rows, which a Spark frame does not have. Use another.", about=option("ties", "input")
-        )
+        says = "needs an order of rows, which a Spark frame does not have. Use another."
+        raise OptionError(says, about=option("ties", "input"))
     if options["provenance"]:
         raise OptionError("needs all judgments, and no Spark task has them all.", about=option("provenance", True))
     for name in ("history", "items"):

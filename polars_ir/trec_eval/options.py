@@ -228,9 +228,8 @@ class Asked(NamedTuple):
         pairs = [pair.partition("=") for pair in (self.given or "").split(",")] if self.given else []
         values = {name: leading_number(value, float) for name, _, value in reversed(pairs)}
         if not all(sign for _, sign, _ in pairs) or None in values.values():
-            raise TrecEvalError(
-                f"{self.name}: parameters must be pairs, as in {self.name}.1=2; got {self.given!r}.", WRONG_FILE
-            )
+            says = f"{self.name}: parameters must be pairs, as in {self.name}.1=2; got {self.given!r}."
+            raise TrecEvalError(says, WRONG_FILE)
         return {name: value for name, value in values.items() if value is not None}
 
     @property

@@ -71,9 +71,8 @@ def output(options: Options) -> Iterator[str]:
         before = per_query if lacking is None else per_query.filter(pl.col("query_id") < lacking)
         yield "\n".join(of_topics(before, figures, form))
     if lacking is not None:
-        raise TrecEvalError(
-            f"the run has no result for topic {lacking!r}, which trec_eval 10 stops at; -c counts it.", NOT_COMPUTED
-        )
+        says = f"the run has no result for topic {lacking!r}, which trec_eval 10 stops at; -c counts it."
+        raise TrecEvalError(says, NOT_COMPUTED)
     if per_query.is_empty():
         raise TrecEvalError("no topic has both results and judgments.", NOTHING_SHARED)
     if options.summary:

@@ -67,9 +67,8 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         asked = {file: of_queries(qrels, logs[file]) if logs and options.qrels is None else qrels for file in files}
         sides = [figures_of([file], asked[file], options, logs) for file in files]
     if options.queries is not None and not (options.cluster or options.slices) and options.report is None:
-        raise OptionError(
-            "--queries is for --cluster or --slice, which name columns, or for --report; give one of them."
-        )
+        says = "--queries is for --cluster or --slice, which name columns, or for --report; give one of them."
+        raise OptionError(says)
     of_logs = texts_of(logs, "queries", "query_id")
     (new, cluster), *others = (slices_of(side, options, by="cluster", of_logs=of_logs) for side in sides)
     old = others[0][0] if others else None
@@ -112,9 +111,8 @@ def _logs_of(files: list[str], options: argparse.Namespace) -> dict[str, Any]:
     logs = logs_of(files, options)
     if logs and len(logs) < len(files) and options.qrels is None:
         other = next(file for file in files if file not in logs)
-        raise OptionError(
-            f"{shown_name(next(iter(logs)))} is a log, and {shown_name(other)} is not; give two of a kind."
-        )
+        says = f"{shown_name(next(iter(logs)))} is a log, and {shown_name(other)} is not; give two of a kind."
+        raise OptionError(says)
     if logs and options.old is None:
         raise OptionError(f"a log holds one system; give the log of the old one as well: gate {options.new} OLD.")
     return logs
