@@ -43,7 +43,7 @@ def grouped_with_bounds(
     # Joining by a number is cheaper than by ids, but the rankings of several judges become one.
     ids = [RANKING] if in_memory and not pair.splits else pair.run.keys
     ranked = reordered(relation, pair.keys, needs.ties)
-    result = grouped(ranked, pair, measures, undefined, marks, ids=[*ids, *pair.run.keys])
+    result = grouped(ranked, pair, measures, undefined, marks, unjudged=True, ids=[*ids, *pair.run.keys])
     by = pair.qrels.by if pair.qrels else pair.run.by
     for judging, of_judging in judged.items():
         frame = reordered(judging.applied(relation, keys, by), pair.keys, needs.ties)
@@ -51,7 +51,7 @@ def grouped_with_bounds(
         if relevant_only := in_memory and all(map(reads_only_relevant, of_judging)):
             frame = _relevant(frame, pair)
         # Where nothing is relevant under one judging, something is under another.
-        values.append(grouped(frame, pair, of_judging, 0.0, relevant_only=relevant_only, ids=ids))
+        values.append(grouped(frame, pair, of_judging, 0.0, relevant_only=relevant_only, unjudged=True, ids=ids))
     return with_bounds(result, values, ids).drop(RANKING, strict=False)
 
 
@@ -63,12 +63,14 @@ def grouped(
     marks: Mapping[str, pl.Expr] | None = None,
     *,
     relevant_only: bool = False,
+    unjudged: bool = False,
     ids: Sequence[str] = (),
     no_list: Sequence[str] = (),
 ) -> pl.LazyFrame:
     """A row per system and query, with the measures and flags: whether something is true of any of its rows.
 
-    With `relevant_only` the relation holds no more than measures that read only relevant documents need. `ids` are the
+    With `relevant_only` the relation holds no more than measures that read only relevant documents need, and with
+    `unjudged` also documents that no measure asks for. `ids` are the
     columns that identify a row; without them, those of system and query. Measures of `no_list` stay null where they
     are, whatever is undefined.
     """
@@ -84,13 +86,11 @@ def grouped(
     elif RANKING in keys:
         # A number is cheaper to group by than ids, which are the same in all rows of a ranking.
         others.append(pl.col([key for key in ids if key != RANKING]).first())
-    apart, some = _apart(relation, pair, measures, relevant_only=relevant_only)
-    if apart:
-        of_all = (expression for name, expression in expressions.items() if name not in apart)
-        of_some = some.group_by(keys).agg(expressions[name] for name in apart)
-        result = relation.group_by(keys).agg(*others, *of_all).join(of_some, on=keys)
-    else:
-        result = relation.group_by(keys).agg(*others, *expressions.values())
+    apart = _apart(relation, pair, measures, relevant_only=relevant_only, unjudged=unjudged)
+    of_all = expressions.keys() - {name for names, _ in apart for name in names}
+    result = relation.group_by(keys).agg(*others, *(expressions[name] for name in expressions if name in of_all))
+    for names, rows in apart:
+        result = result.join(rows.group_by(keys).agg(expressions[name] for name in names), on=keys)
     if rankings is not None:
         result = rankings.join(result, left_on=ALIKE, right_on=RANKING, how="left")
     if not are_ours(measures):
@@ -108,23 +108,47 @@ def grouped(
 
 
 def _apart(
-    relation: pl.LazyFrame, pair: RunAndQrels, measures: Sequence[ResolvedMeasure], *, relevant_only: bool
-) -> tuple[list[str], pl.LazyFrame]:
+    relation: pl.LazyFrame,
+    pair: RunAndQrels,
+    measures: Sequence[ResolvedMeasure],
+    *,
+    relevant_only: bool,
+    unjudged: bool,
+) -> list[tuple[list[str], pl.LazyFrame]]:
     """The measures that read other rows than all of the relation, and these rows, some of each ranking."""
     schema = relation.collect_schema()
-    if FIRST in schema:
-        return [each.name for each in measures if kind_of(each.expression) is DOCUMENTS], of_documents(relation)
-    if RANKING not in schema or relevant_only or pair.rows < tuning.TUNING.apart:
-        return [], relation
+    by_document = [FIRST in schema and kind_of(each.expression) is DOCUMENTS for each in measures]
+    beyond = {"judged_elsewhere", *pair.extra_columns}
+    judged = [False] * len(measures)
+    if unjudged or not beyond.isdisjoint(schema):
+        # Aggregations of a user's see the unjudged documents only if they name a column that these are there for.
+        judged = [not (_is_ours(each) or beyond & {*each.expression.meta.root_names()}) for each in measures]
+    groups: dict[tuple[bool, bool], list[str]] = {}
+    for measure, *read in zip(measures, by_document, judged, strict=True):
+        groups.setdefault((read[0], read[1]), []).append(measure.name)
+    of_all = groups.pop((False, False), [])
+    apart = []
+    for (is_by_document, is_judged), names in groups.items():
+        rows = of_documents(relation) if is_by_document else relation
+        of_judged = pl.col("relevance").is_not_null() | pl.col("rank").is_null()
+        apart.append((names, rows.filter(of_judged) if is_judged else rows))
+    if FIRST in schema or RANKING not in schema or relevant_only or pair.rows < tuning.TUNING.apart:
+        return apart
     # Measures that read only relevant documents have all they need in the rows of these.
-    return [each.name for each in measures if reads_only_relevant(each)], _relevant(relation, pair)
+    of_relevant = [each.name for each in measures if each.name in of_all and reads_only_relevant(each)]
+    return [*apart, (of_relevant, _relevant(relation, pair))] if of_relevant else apart
+
+
+def _is_ours(measure: ResolvedMeasure) -> bool:
+    """True for a measure of the catalogue of the package."""
+    info = CATALOG.get(measure.call.measure) if measure.call else None
+    return info is not None and info.ours
 
 
 def are_ours(measures: Sequence[ResolvedMeasure]) -> bool:
     """True for measures of the catalogue without expressions as arguments: numbers, the same for the same rows."""
     for measure in measures:
-        info = CATALOG.get(measure.call.measure) if measure.call else None
-        if measure.call is None or info is None or not info.ours:
+        if measure.call is None or not _is_ours(measure):
             return False
         if any(isinstance(argument, pl.Expr) for argument in measure.call.arguments.values()):
             return False

@@ -72,7 +72,7 @@ def side_by_side(
         raise OptionError(says, about="names")
     documents, queries = options["documents"], options["queries"]
     whole: Any = {**options, "depth": None, "documents": None, "queries": None}
-    rows = cast("pl.DataFrame", explain(runs, qrels, measure, query_ids, **whole))
+    rows = cast("pl.DataFrame", explain(runs, qrels, measure, query_ids, **whole)).lazy().collect()
     shown = [str(name) for name in called]
     query = rows.columns[rows.columns.index("rank") - 1]
     explained = rows.rename({query: "query_id"}).with_columns(pl.col("run").cast(pl.String).replace(SIDES, shown))
@@ -85,9 +85,9 @@ def side_by_side(
     depth = cutoff_of(measured) if options["depth"] == "cutoff" else options["depth"]
     depth = int(depth or explained["rank"].max() or 1)  # type: ignore[arg-type]  # a rank
     made = reported(experiment, None, {"documents": documents, "queries": queries}, None, 0, evaluation)
-    call = f"ir.side_by_side(run_a, run_b, qrels, {measured.name!r}, {id!r})"
+    call = f"ir.side_by_side(run_a, run_b, qrels, {measured.name!r}, {query_ids[0]!r})"
     if systems:
-        call = f"runs.ir.side_by_side(qrels, {', '.join(map(repr, [measured.name, id, *shown]))})"
+        call = f"runs.ir.side_by_side(qrels, {', '.join(map(repr, [measured.name, query_ids[0], *shown]))})"
     shown_documents = documents_of(explained, shown, documents, depth)
     rankings: Rankings = {"measure": measured.name, "depth": depth, "queries": [id], **shown_documents}
     described: Made = {**made.content["made"], "python": call}

@@ -65,7 +65,8 @@ def evaluate(
         The judgments, in the same kinds; None where the run has a relevance column of its own, or the measures alone.
     measures
         Names in any dialect, expressions of this package, or any aggregation of the columns of `judge`; one or many.
-        An aggregation that reads a column of the run sees the unjudged documents too, with null `relevance`.
+        An aggregation that reads a column of the run sees the unjudged documents too, with null `relevance`; others
+        see the judged ones alone, whatever else the call measures.
 
     Returns
     -------

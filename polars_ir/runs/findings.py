@@ -315,7 +315,9 @@ def _ties(keys: list[str], relation: pl.LazyFrame, *, in_memory: bool) -> list[p
         for ties in ("best", "worst")
     )
     moved = best.join(worst, on=keys, suffix=" at worst")
-    extremes = relation.select(keys).unique().join(moved, on=keys, how="left").fill_null(0.0)
+    extremes = relation.select(keys).unique().join(moved, on=keys, how="left")
+    # Ids keep their type.
+    extremes = extremes.with_columns(pl.exclude(keys).fill_null(0.0))
     extremes = extremes.collect(engine="in-memory").lazy() if in_memory else extremes.cache()
     return [
         finding(

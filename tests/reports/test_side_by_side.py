@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 
+import polars as pl
 import pytest
 from messages import message_of
 
@@ -71,6 +72,13 @@ def test_a_browser_opens_the_query(tmp_path):
 def test_wrong_input_is_told(given, options, words):
     query, qrels = given
     assert words in message_of(lambda: ir.side_by_side(A, B, qrels, "RR", query, **options))
+
+
+def test_runs_may_be_plans_and_ids_integers():
+    run = pl.DataFrame({"query_id": [7, 7], "doc_id": ["d1", "d2"], "score": [2.0, 1.0]})
+    page = ir.side_by_side(run.lazy(), run.lazy(), {7: {"d1": 1}}, "RR", 7)
+    assert page.content["summary"]["mean"] == [1.0, 1.0]
+    assert page.content["made"]["python"] == "ir.side_by_side(run_a, run_b, qrels, 'RR', 7)"
 
 
 def test_two_systems_of_one_run_are_named_last():

@@ -142,6 +142,16 @@ def test_an_aggregation_that_reads_a_column_of_the_run_sees_unjudged_documents()
     assert found.filter(query_id="q1").item(0, "paid") == 13.0
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("beside", [[pl.col("price").max()], ["Hole@2"], []], ids=["a column", "Hole", "bounds"])
+def test_an_aggregation_of_judged_documents_is_the_same_whatever_else_is_measured(beside, lazy):
+    mine = [pl.len().alias("n"), ir.rank.max().alias("last"), ir.relevance.null_count().alias("unjudged")]
+    qrels, run = {**QRELS, "q4": {}}, FRAME.lazy() if lazy else FRAME
+    found = ir.evaluate(run, qrels, [*mine, "RR", *beside], bounds=not beside).lazy().collect()
+    names = ["query_id", "n", "last", "unjudged", "RR"]
+    assert found.select(names).equals(ir.evaluate(FRAME, qrels, [*mine, "RR"]))
+
+
 @pytest.mark.parametrize("name", [name for name, info in ir.CATALOG.items() if info.kind == "documents"])
 @pytest.mark.whole("test_invariants asks it of all at once", quick=14)
 def test_a_measure_has_the_same_figures_beside_one_that_reads_the_run(name):

@@ -146,9 +146,10 @@ def test_tied_scores_and_how_far_they_could_move_the_measures():
 
 
 def test_ties_across_the_cutoff_move_precision():
-    run = {"q": {f"d{number:02}": 1.0 for number in range(11)}}
-    qrels = {"q": {f"d{number:02}": int(number == 10) for number in range(11)}}
-    assert findings(run, qrels)["P@10 moved by ties"] == (1, pytest.approx(0.1, abs=1e-12), ["q"])
+    # The query is shown as its id is written.
+    run = {7: {f"d{number:02}": 1.0 for number in range(11)}}
+    qrels = {7: {f"d{number:02}": int(number == 10) for number in range(11)}}
+    assert findings(run, qrels)["P@10 moved by ties"] == (1, pytest.approx(0.1, abs=1e-12), ["7"])
 
 
 def test_unjudged_documents_in_the_top_10():
