@@ -50,7 +50,7 @@ class Tuning:
     sparse: int = 16
 
     #: Row count of the portions in which a sorted plan is evaluated.
-    portion: int = 1_000_000
+    portion: int = 300_000
 
     #: Row count in memory at which the streaming engine becomes faster for a join with judgments by hash.
     streaming_join: int = 20_000

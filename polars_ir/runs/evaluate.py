@@ -45,7 +45,7 @@ from polars_ir.runs.options import Evaluating
 from polars_ir.runs.pooled import with_pooled
 from polars_ir.runs.selection import excluded_as_text, selected_with_keys
 from polars_ir.runs.table_warnings import warn_of_tables
-from polars_ir.runs.warnings import marks_of, warned, with_warnings
+from polars_ir.runs.warnings import Warner, marks_of, warned, warner, with_warnings
 
 
 @public(Evaluating)
@@ -234,9 +234,8 @@ def _planned(
         columns |= sql_names(result.collect_schema(), measured, pair.run.by)
     result = result.sort(pair.run.keys).rename(columns)
     if not pair.run.eager:
-        result = _perhaps_in_portions(result, run, pair, measures, needs, options)
-    if marks and not (marked or pair.run.eager):
-        result = with_warnings(result, pair, marks, measured, missing=options["missing"])
+        warn = warner(pair, measured, missing=options["missing"]) if marks and not marked else None
+        result = _of_plan(result, (run, qrels, measures), pair, needs, options, marks, warn)
     return result, pair, measured
 
 
@@ -248,29 +247,46 @@ def _of_queries(result: pl.LazyFrame, pair: RunAndQrels, options: Evaluating) ->
     return strictly(result, pair, missing=options["missing"]) if options["strict"] else result
 
 
-def _perhaps_in_portions(
-    result: pl.LazyFrame, run: Any, pair: RunAndQrels, measures: Measures, needs: Needs, options: Evaluating
+def _of_plan(
+    result: pl.LazyFrame,
+    given: tuple[Any, Any, Measures],
+    pair: RunAndQrels,
+    needs: Needs,
+    options: Evaluating,
+    marks: Mapping[str, Any],
+    warn: Warner | None,
 ) -> pl.LazyFrame:
-    """The result of a plan; of one that is known to be sorted in portions, each evaluated as a run in memory."""
+    """The result of a plan, which issues its warnings, if it is to; in portions, where `given` are known to be sorted.
+
+    Each portion is evaluated as a run in memory.
+    """
     from polars_ir.runs.portions import Portions, order_of
 
-    order = order_of(run, pair, needs, options)
-    if not order:
-        return result
+    run, qrels, measures = given
+    order, table = order_of(run, qrels, pair, needs, options), pair.qrels
+    if not order or table is None:
+        return with_warnings(result, pair, marks, warn) if warn else result
+    # In memory no column is copied.
+    judgments = table.all_columns().collect(engine="in-memory") if table.eager else qrels
+    grade = pl.col("relevance")
+    # Bounds read the highest grade of all queries; they are not in portions where judgments are a plan.
+    highest = judgments.filter(grade == grade.max()).head(1) if options["bounds"] else None
 
-    def evaluate_portion(rows: pl.DataFrame, judgments: pl.DataFrame, missing: str) -> pl.DataFrame:
-        its: Any = {**options, "missing": missing}
-        plan, of_rows, _ = _planned(rows, judgments, measures, its, marked=True)
-        return collect_checked(of_rows, plan)
+    def evaluate_portion(rows: pl.DataFrame, its: pl.DataFrame) -> pl.DataFrame:
+        other = None if highest is None else highest.join(its, on="query_id", how="anti")
+        judged = its if other is None else pl.concat([its, other])
+        plan, of_rows, _ = _planned(rows, judged, measures, options, marked=True)
+        found = collect_checked(of_rows, plan)
+        return found if other is None else found.join(other, left_on=own["query_id"], right_on="query_id", how="anti")
 
     read = {*pair.run.names.values(), *columns_read(resolve(measures))}
     rows = run.select(name for name in run.collect_schema() if name in read)
-    # In memory no column is copied.
-    judgments = cast("CanonicalFrame", pair.qrels).all_columns().collect(engine="in-memory")
     names = {key: pair.run.names[key] for key in pair.run.keys}
-    portions = Portions(rows, names, order, judgments, options["missing"], evaluate_portion)
-    keys = [pair.run.source_names.get(key, key) for key in pair.run.keys]
-    return portions.plan(result.collect_schema()).sort(keys)
+    own = {key: pair.run.source_names.get(key, key) for key in pair.run.keys}
+    query = "query_id" if table.eager else table.names["query_id"]
+    portions = Portions(rows, order, names, own, judgments, query, options["missing"], evaluate_portion, warn)
+    columns = result.drop(marks) if warn else result
+    return portions.plan(columns.collect_schema())
 
 
 def _with_provenance(

@@ -63,15 +63,15 @@ def explain_plan(run: Any, qrels: Any = None, measures: Measures = "nDCG@10", **
         run_alone(run, needs.by)  # an error for an invalid one
         return Plan("by sorting", "measures of lists read no judgments, and rank lists where a cutoff shortens one")
     pair, plan = plan_of(run, qrels, measured, needs)
-    return plan._replace(reason=plan.reason + _of_portions(given, pair, needs, options))
+    return plan._replace(reason=plan.reason + _of_portions(given, qrels, pair, needs, options))
 
 
-def _of_portions(run: Any, pair: RunAndQrels, needs: Needs, options: Evaluating) -> str:
+def _of_portions(run: Any, qrels: Any, pair: RunAndQrels, needs: Needs, options: Evaluating) -> str:
     """The end of the reason for a plan that claims to be sorted: in portions, or why not; empty for other runs."""
     order = claimed_order(run, pair)
     if not order:
         return ""
-    if why := reason_for_whole(pair, needs, options):
+    if why := reason_for_whole(run, qrels, pair, needs, options):
         return f"; not in portions, though sorted: {why}"
     names = ", ".join(pair.run.names[key] for key in order)
     return f"; in portions of {tuning.TUNING.portion:,} rows, sorted by {names}"

@@ -1,7 +1,9 @@
 """Plans of sorted runs, evaluated one portion of their rankings after the other, each in memory.
 
-Conventions: a plan says that a run is sorted by `set_sorted`; that it is not is an error when it runs. The figures are
-those of the run as a whole. Python makes the portions as the plan asks for them, in one pass over the run.
+Conventions: a plan says that a run, or its judgments, are sorted by `set_sorted`; that they are not is an error when it
+runs. The figures are those of the run as a whole. Python makes the portions as the plan asks for them, in one pass over
+the run. A portion has the judgments of its own queries and of those before them that no portion had, so that queries
+without an answer stand in their place.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -21,20 +24,19 @@ from polars_ir.errors import DataError
 from polars_ir.frames.known_order import known_order
 from polars_ir.language.options import each_once
 from polars_ir.runs.pooled import perhaps_pooled
+from polars_ir.runs.warnings import HITS
 
 #: Rows of a batch, which portions are made of.
 BATCH = 100_000
 
-#: Column of the number of a judged query.
-NUMBER = "polars_ir: number"
-
-#: Evaluates rows of a run with some judgments, and with an option `missing`.
-Evaluate = Callable[[pl.DataFrame, pl.DataFrame, str], pl.DataFrame]
+#: Row count of rankings with the same flags.
+COUNT = "polars_ir: count"
 
 
-def order_of(run: Any, pair: RunAndQrels, needs: Needs, options: Mapping[str, Any]) -> list[str]:
+def order_of(run: Any, qrels: Any, pair: RunAndQrels, needs: Needs, options: Mapping[str, Any]) -> list[str]:
     """Keys by which the rankings of a plan are known to stand together and rise; none where it is read as a whole."""
-    return [] if reason_for_whole(pair, needs, options) else claimed_order(run, pair)
+    order = claimed_order(run, pair)
+    return [] if order and reason_for_whole(run, qrels, pair, needs, options) else order
 
 
 def claimed_order(run: Any, pair: RunAndQrels) -> list[str]:
@@ -48,7 +50,9 @@ def claimed_order(run: Any, pair: RunAndQrels) -> list[str]:
     return next((keys for keys in orders if known_order(run, its := [names[key] for key in keys]) == its), [])
 
 
-def reason_for_whole(pair: RunAndQrels, needs: Needs, options: Mapping[str, Any]) -> str | None:
+def reason_for_whole(
+    run: pl.LazyFrame, qrels: Any, pair: RunAndQrels, needs: Needs, options: Mapping[str, Any]
+) -> str | None:
     """Why a plan is read as a whole, whatever its order, if it is."""
     as_a_whole = {
         "strict": options["strict"],
@@ -65,111 +69,187 @@ def reason_for_whole(pair: RunAndQrels, needs: Needs, options: Mapping[str, Any]
         return f"{names[0]} needs the whole run"
     if pooled := perhaps_pooled(pair.run, needs.columns):
         return f"several {pooled[0]!r} in a ranking would be a mistake, which is sought in the whole run"
-    if not needs.kind.by_document:
-        return f"measures of {needs.kind.name} need the whole run"
     if pair.qrels is None:
         return "the run holds its grades"
-    return None if pair.qrels.eager else "the judgments are not in memory"
+    ids, in_memory = run.select(pair.run.names[key] for key in pair.run.keys).collect_schema(), pair.qrels.eager
+    sorts = in_memory or known_order(qrels, query := [pair.qrels.names["query_id"]]) == query
+    reasons = {
+        f"measures of {needs.kind.name} need the whole run": not needs.kind.by_document,
+        "a measure reads the judgments of all queries": "judged_elsewhere" in needs.columns,
+        "ids that are an Enum have another order than their text": pl.Enum in ids.dtypes(),
+        "bounds need the highest grade, and the judgments are not in memory": options["bounds"] and not in_memory,
+        "the judgments are not in memory, and several systems need them": bool(pair.systems) and not in_memory,
+        "the judgments are neither in memory nor known to be sorted": not sorts,
+    }
+    return next((says for says, holds in reasons.items() if holds), None)
+
+
+class Judgments:
+    """Judgments in the order of the ids in a column, which are taken from the first on."""
+
+    def __init__(self, given: pl.DataFrame | pl.LazyFrame, query: str) -> None:
+        """Those in memory are put in order; a plan must be, as it claims."""
+        if isinstance(given, pl.DataFrame) and not given[query].is_sorted():
+            given = given.sort(query)
+        self.given, self.query = given, query
+        self._begin()
+
+    def _begin(self) -> None:
+        given, self._rest = self.given, [pl.DataFrame(schema=self.given.collect_schema())]
+        self._batches = iter([given]) if isinstance(given, pl.DataFrame) else in_order(given, [self.query], "qrels")
+
+    def upto(self, last: Any) -> pl.DataFrame:
+        """The next judgments, up to those of a query; None for the rest, after which they begin again."""
+        while last is None or not self._reach_beyond(last):
+            batch = next(self._batches, None)
+            if batch is None:
+                break
+            self._rest.append(batch)
+        rows = pl.concat(self._rest)
+        end = rows.height if last is None else int(rows[self.query].search_sorted(last, side="right"))
+        self._rest = [rows[end:]]
+        if last is None:
+            self._begin()
+        return rows[:end]
+
+    def _reach_beyond(self, last: Any) -> bool:
+        # None of no rows, and of an invalid one.
+        query: Any = self._rest[-1][self.query].last()
+        return query is not None and bool(query > last)
 
 
 @dataclass
 class Portions:
-    """The portions of a run; `names` are the columns of its keys, by role, and `order` those it is sorted by."""
+    """The portions of a run, sorted by the keys `order`.
+
+    `names` are the columns of keys by their roles, in the run, and `own` in results; `query` is that of the judgments.
+    `evaluate` makes the result of some rows with flags, which `warn` reads of all; None where they stay in the result.
+    """
 
     rows: pl.LazyFrame
-    names: Mapping[str, str]
     order: Sequence[str]
-    judgments: pl.DataFrame
+    names: Mapping[str, str]
+    own: Mapping[str, str]
+    judgments: pl.DataFrame | pl.LazyFrame
+    query: str
     missing: str
-    evaluate: Evaluate
+    evaluate: Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]
+    warn: Callable[[pl.DataFrame], object] | None
 
     def plan(self, schema: pl.Schema) -> pl.LazyFrame:
-        """The results of all portions, in the order in which they are made."""
+        """The results of all portions, sorted by keys."""
 
         def source(columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, _: int | None) -> Any:
-            left = n_rows
-            for result, answered in self._results():
-                # In memory there is no such mark.
-                marked = result.with_columns(pl.lit(answered).alias(ANSWERED)).select(schema.names())
-                found = marked if predicate is None else marked.filter(predicate)
+            left, flags = n_rows, []
+            for result in self._results():
+                if self.warn:
+                    flags.append(result.group_by(*self._systems(self.own), HITS, ANSWERED).len(COUNT))
+                found = result.select(schema.names())
+                found = found if predicate is None else found.filter(predicate)
                 found = found if columns is None else found.select(columns)
                 found = found if left is None else found.head(left)
                 left = left if left is None else left - found.height
                 yield found
                 if left == 0:
                     return
+            if self.warn:
+                counted = pl.concat(flags)
+                self.warn(counted.select(pl.exclude(COUNT).repeat_by(COUNT)).explode(*counted.columns[:-1]))
 
-        return pl.io.plugins.register_io_source(source, schema=schema)
+        plan = pl.io.plugins.register_io_source(source, schema=schema)
+        keys = list(self.own.values())
+        return plan.set_sorted(*keys) if len(self.order) == len(keys) else plan.sort(keys)
 
-    def _results(self) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """Results of rankings, and of the judged queries that the run missed, which it did not answer."""
-        query = self.names["query_id"]
-        numbers = self.judgments.select(pl.col("query_id").unique()).with_row_index(NUMBER)
-        seen: list[pl.DataFrame] = []
-        last: list[pl.DataFrame] = []
-        for portion in self._portions():
-            # Numbers, since ids would keep the memory of their batches.
-            rankings = portion.select(*self._systems, pl.col(query).cast(pl.String)).unique()
-            its = self._of_queries(numbers, portion[query]).with_columns(pl.col("query_id").cast(pl.String))
-            seen.append(its.join(rankings, left_on="query_id", right_on=query).drop("query_id"))
-            last = [pl.concat([*last, portion]).unique(self._systems, keep="last") if self._systems else portion[-1:]]
-            yield self.evaluated(portion, self._of_queries(self.judgments, portion[query]), "skip"), True
-        if not seen:
-            yield self.evaluated(self.rows.head(0).collect(), self.judgments, self.missing), False
-        elif self.missing == "zero":
-            # A system with one of its rows, which judgments of other queries leave out.
-            answered = pl.concat(seen)
-            systems = last[0].partition_by(self._systems) if self._systems else last
-            for row in systems:
-                its = answered.join(row, on=self._systems, how="semi") if self._systems else answered
-                missed = numbers.join(its, on=NUMBER, how="anti")["query_id"]
-                yield self.evaluated(row, self._of_queries(self.judgments, missed), "zero"), False
-
-    @property
-    def _systems(self) -> list[str]:
-        return [name for role, name in self.names.items() if role != "query_id"]
+    def _results(self) -> Iterator[pl.DataFrame]:
+        """Results with flags of all judged rankings, whether the run has them or not."""
+        judgments, systems = Judgments(self.judgments, self.query), self._systems(self.names)
+        portions: list[tuple[pl.DataFrame, pl.DataFrame]] = []
+        examples = pl.DataFrame()
+        for rows, last in self._pieces():
+            its = judgments.upto(last)
+            yield self.evaluated(rows, its)
+            if len(self.order) < len(self.names) and self.missing == "zero":
+                # Where systems stand together by query alone, some may come only later.
+                first = rows.unique(systems)
+                examples = pl.concat([*([examples] if portions else []), first]).unique(systems, keep="first")
+                portions.append((first.select(systems), its))
+        for there, its in portions:
+            lacking = examples.join(there, on=systems, how="anti")
+            if lacking.height:
+                # A row of each, which is of another query than these judgments.
+                yield self.evaluated(lacking, its)
 
     @staticmethod
-    def _of_queries(table: pl.DataFrame, queries: pl.Series) -> pl.DataFrame:
-        """The rows of a table that are of some queries."""
-        ids, key = queries.unique(), pl.col("query_id")
-        if ids.dtype == table.schema["query_id"] and len(ids):
-            # A join would look for each row of the table, for each portion.
-            table = table.filter(key.is_between(pl.lit(ids.min()), pl.lit(ids.max())))
-        its = ids.cast(pl.String).to_frame("query_id")
-        return table.join(its, left_on=key.cast(pl.String), right_on="query_id", how="semi")
+    def _systems(names: Mapping[str, str]) -> list[str]:
+        return [name for role, name in names.items() if role != "query_id"]
 
-    def evaluated(self, rows: pl.DataFrame, judgments: pl.DataFrame, missing: str) -> pl.DataFrame:
-        """The result of some rows, without warnings."""
+    def evaluated(self, rows: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
+        """The result of some rows, with flags and without warnings."""
         with warnings.catch_warnings(action="ignore"):
             # The plan warns of all rows together.
-            return self.evaluate(rows, judgments, missing)
+            result = self.evaluate(rows, judgments).drop(ANSWERED, strict=False)
+        own = self.own.items()
+        there = rows.select(pl.col(self.names[role]).cast(result.schema[name]).alias(name) for role, name in own)
+        there = there.unique().with_columns(pl.lit(True).alias(ANSWERED))
+        marked = result.join(there, on=list(self.own.values()), how="left", maintain_order="left")
+        return marked.with_columns(pl.col(ANSWERED).fill_null(False))
 
-    def _portions(self) -> Iterator[pl.DataFrame]:
-        """Rows of whole rankings, as many as a portion has."""
-        rows: list[pl.DataFrame] = []
-        order = [pl.col(self.names[key]) for key in self.order]
-        falls, same = pl.lit(False), pl.lit(True)
-        for key in order:
-            falls |= same & (key < key.shift())
-            same &= key == key.shift()
-        for batch in self.rows.collect_batches(maintain_order=True, chunk_size=BATCH, engine="streaming"):
-            rows.append(batch)
-            if sum(each.height for each in rows) >= tuning.TUNING.portion:
-                frame = self._in_order(pl.concat(rows), falls)
-                of_last = frame.select(pl.all_horizontal(key == key.last() for key in order)).to_series()
-                start = of_last.arg_max() or 0
-                rows = [frame[start:]]
-                if start:
-                    yield frame[:start]
-        if sum(each.height for each in rows):
-            yield self._in_order(pl.concat(rows), falls)
+    def _pieces(self) -> Iterator[tuple[pl.DataFrame, Any]]:
+        """Rows of whole rankings, and the query that their judgments reach; None where their systems end."""
+        order = [self.names[key] for key in self.order]
+        begun, held = False, [pl.DataFrame(schema=self.rows.collect_schema())]
+        for batch in chain(in_order(self.rows, order, "run"), [None]):
+            if batch is not None:
+                held.append(batch)
+                if sum(each.height for each in held) < tuning.TUNING.portion:
+                    continue
+            rows, start = pl.concat(held), 0
+            others = _changes(rows, order[:-1])
+            if begun and others:
+                yield rows[: others[0]], None
+                begun, start = False, others[0]
+            if batch is None:
+                yield rows[start:], None
+            elif others:
+                # The last system has just begun: all of it follows.
+                if others[-1] > start:
+                    yield rows[start : others[-1]], None
+                held = [rows[others[-1] :]]
+            else:
+                of_last = rows.select(pl.all_horizontal(pl.col(key) == pl.col(key).last() for key in order)).to_series()
+                if end := of_last.arg_max() or 0:
+                    yield rows[:end], rows[order[-1]][end - 1]
+                    begun = True
+                held = [rows[end:]]
 
-    def _in_order(self, frame: pl.DataFrame, falls: pl.Expr) -> pl.DataFrame:
-        wrong = frame.select(rows=falls).to_series()
-        if wrong.any():
-            names = [self.names[key] for key in self.order]
-            problem = f"out of order, where its plan says that it is sorted by {', '.join(map(repr, names))}"
-            shown = frame.filter(wrong).select(names)
-            raise DataError.rows("run", problem, "Sort them, or leave set_sorted out.", shown.height, shown.head(5))
-        return frame
+
+def _changes(rows: pl.DataFrame, systems: Sequence[str]) -> list[int]:
+    """Numbers of the rows that begin another system than the first."""
+    if not systems:
+        return []
+    return (
+        rows.select(pl.any_horizontal(pl.col(key) != pl.col(key).shift() for key in systems))
+        .to_series()
+        .arg_true()
+        .to_list()
+    )
+
+
+def in_order(plan: pl.LazyFrame, keys: Sequence[str], about: str) -> Iterator[pl.DataFrame]:
+    """Rows of a plan as they come, in batches; a `DataError` for those that are not sorted by some keys."""
+    falls, same = pl.lit(False), pl.lit(True)
+    for key in map(pl.col, keys):
+        falls |= same & (key < key.shift())
+        same &= key == key.shift()
+    before = pl.DataFrame()
+    for batch in plan.collect_batches(maintain_order=True, chunk_size=BATCH, engine="streaming"):
+        if not batch.height:
+            continue
+        ids = batch.select(keys)
+        rows = pl.concat([before, ids]) if before.height else ids
+        if (wrong := rows.select(rows=falls).to_series()).any():
+            shown = rows.filter(wrong)
+            problem = f"out of order, where its plan says that it is sorted by {', '.join(map(repr, keys))}"
+            raise DataError.rows(about, problem, "Sort them, or leave set_sorted out.", shown.height, shown.head(5))
+        before = ids[-1:]
+        yield batch

@@ -92,7 +92,7 @@ class Warner:
     missing: str
     of_whole: Mapping[str, str] = field(default_factory=dict)
 
-    def __call__(self, marked: Sequence[pl.Series]) -> pl.Series:
+    def __call__(self, marked: Sequence[pl.Series] | pl.DataFrame) -> pl.Series:
         """True, after the warnings by the keys and flags of a result."""
         if self.pair.qrels and self.of_whole:
             from polars_ir.runs.samples import warn_of_strata
@@ -102,20 +102,22 @@ class Warner:
         return pl.Series([True])
 
 
-def with_warnings(
-    result: pl.LazyFrame, pair: RunAndQrels, marks: Iterable[str], measures: Sequence[ResolvedMeasure], *, missing: str
-) -> pl.LazyFrame:
-    """The result of a plan without its flags, and with measures that depend on the warnings."""
-    own = pair.run.source_names
-    read = [*(own.get(key, key) for key in pair.run.keys), *marks]
+def warner(pair: RunAndQrels, measures: Sequence[ResolvedMeasure], *, missing: str) -> Warner:
+    """The function that issues the warnings of a plan."""
     of_whole: Mapping[str, str] = {}
     if pair.qrels and STRATUM in pair.qrels.dtypes and not pair.qrels.eager:
         from polars_ir.runs.samples import measures_of_whole
 
         of_whole = measures_of_whole(pair.qrels, measures)
-    warner = Warner(replace(pair, prepared=None), missing, of_whole)  # What is kept must not be pickled with a plan.
+    return Warner(replace(pair, prepared=None), missing, of_whole)  # What is kept must not be pickled with a plan.
+
+
+def with_warnings(result: pl.LazyFrame, pair: RunAndQrels, marks: Iterable[str], warn_of: Warner) -> pl.LazyFrame:
+    """The result of a plan without its flags, and with measures that depend on the warnings."""
+    own = pair.run.source_names
+    read = [*(own.get(key, key) for key in pair.run.keys), *marks]
     # A method of an expression would wrap it in a function that cannot be imported, and so not be pickled.
-    done = pl.map_batches(read, warner, return_dtype=pl.Boolean, returns_scalar=True)
+    done = pl.map_batches(read, warn_of, return_dtype=pl.Boolean, returns_scalar=True)
     figures = pl.when(WARNED).then(pl.exclude(*read, WARNED))
     return result.with_columns(done.alias(WARNED)).with_columns(figures).drop(WARNED, *marks)
 
@@ -127,7 +129,7 @@ def _warn_of_marks(result: pl.DataFrame, pair: RunAndQrels, *, missing: str) -> 
             warn_of_lists(result, mark, pair.run.source_names["query_id"])
     if pair.qrels is None:
         return
-    result = result.rename(pair.run.roles)
+    result = result.rename(pair.run.roles, strict=False)
     if len(pair.run.columns) > len(pair.run.names):
         warn_of_pooled(pair.run, [name for name in pair.run.columns if pooled(name) in result.columns], result)
     if pair.qrels.by:

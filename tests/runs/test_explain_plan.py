@@ -96,7 +96,7 @@ def test_a_plan_says_that_identical_rankings_are_grouped_once_where_they_are(mon
 @pytest.mark.parametrize(
     ("options", "wanted"),
     [
-        ({}, "; in portions of 1,000,000 rows, sorted by query_id"),
+        ({}, "; in portions of 300,000 rows, sorted by query_id"),
         ({"strict": True}, "; not in portions, though sorted: strict needs the whole run"),
         (
             {"exclude": RUN[2:3]},
@@ -107,7 +107,16 @@ def test_a_plan_says_that_identical_rankings_are_grouped_once_where_they_are(mon
             {"measures": ["P@2", "Novelty@2"], "history": RUN},
             "; not in portions, though sorted: history needs the whole run",
         ),
-        ({"qrels": QRELS.lazy()}, "; not in portions, though sorted: the judgments are not in memory"),
+        ({"qrels": QRELS.lazy().set_sorted("query_id")}, "; in portions of 300,000 rows, sorted by query_id"),
+        (
+            {"qrels": QRELS.lazy()},
+            "; not in portions, though sorted: the judgments are neither in memory nor known to be sorted",
+        ),
+        (
+            {"qrels": QRELS.lazy().set_sorted("query_id"), "bounds": True},
+            "; not in portions, though sorted: bounds need the highest grade, and the judgments are not in memory",
+        ),
+        ({"measures": "Hole@2"}, "; not in portions, though sorted: a measure reads the judgments of all queries"),
     ],
 )
 def test_a_sorted_plan_says_whether_it_is_read_in_portions(options, wanted):

@@ -42,19 +42,19 @@ def evaluated(monkeypatch):
     monkeypatch.setattr(portions, "BATCH", 20)
     sizes, evaluate = [], portions.Portions.evaluated
 
-    def recorded(self, rows, *others):
+    def recorded(self, rows, judgments):
         sizes.append(rows.height)
-        return evaluate(self, rows, *others)
+        return evaluate(self, rows, judgments)
 
     monkeypatch.setattr(portions.Portions, "evaluated", recorded)
     return sizes
 
 
-def told(run, **options):
+def told(run, qrels=QRELS, **options):
     """The result of a plan, and its warnings."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        found = ir.evaluate(run, QRELS, MEASURES, **options).collect()
+        found = ir.evaluate(run, qrels, MEASURES, **options).collect()
     return found, [str(warning.message) for warning in warned]
 
 
@@ -71,6 +71,43 @@ def test_portions_have_the_figures_and_warnings_of_the_whole(name, options, eval
     assert_frame_equal(found[0], wanted[0], check_exact=True)
     assert found[1] == wanted[1]
     assert len(evaluated) > 2
+
+
+@pytest.mark.parametrize("options", [{}, {"missing": "skip"}])
+@pytest.mark.parametrize(
+    "kept", [QRELS, QRELS.head(0), QRELS.filter(query_id="q34")], ids=["all", "none", "unanswered"]
+)
+@pytest.mark.parametrize("rows", [1000, 0])
+def test_sorted_judgments_are_read_with_the_run(kept, rows, options, evaluated):
+    run = SORTED["one system"][0].filter(pl.col("query_id") != "q00").head(rows).lazy()
+    judged = kept.rename({"query_id": "topic"}).lazy()
+    wanted = told(run, judged, **options)
+    assert not evaluated
+    found = told(run.set_sorted("query_id"), judged.set_sorted("topic"), **options)
+    assert_frame_equal(found[0], wanted[0], check_exact=True)
+    assert found[1] == wanted[1]
+    assert evaluated
+
+
+@pytest.mark.parametrize("moved", [40, 41, 150])
+def test_judgments_that_are_not_sorted_as_they_claim_are_an_error(moved):
+    run = SORTED["one system"][0].lazy().set_sorted("query_id")
+    judged = pl.concat([QRELS[moved:], QRELS[:moved]]).lazy().set_sorted("query_id")
+    with pytest.raises(DataError, match="qrels has 1 row out of order, where its plan says that it is sorted by"):
+        ir.evaluate(run, judged, MEASURES).collect()
+
+
+@pytest.mark.parametrize("qrels", [QRELS.reverse(), QRELS], ids=["falling", "in order"])
+@pytest.mark.parametrize("options", [{"bounds": True}, {}])
+def test_what_is_of_all_queries_is_so_in_portions(qrels, options, evaluated):
+    run, highest = SORTED["one system"][0].lazy(), pl.when(query_id="q34", doc_id=QRELS["doc_id"][-1]).then(9)
+    graded = qrels.with_columns(relevance=highest.otherwise("relevance"))
+    for measures in (["nDCG@5"], *([] if options else [["Hole@5", "nDCG@5"]])):
+        wanted = ir.evaluate(run, graded, measures, **options).collect()
+        found = ir.evaluate(run.set_sorted("query_id"), graded, measures, **options).collect()
+        assert_frame_equal(found, wanted, check_exact=True)
+        assert bool(evaluated) == (len(measures) == 1)
+        evaluated.clear()
 
 
 def test_a_query_of_more_rows_than_a_portion_is_one(evaluated):
