@@ -60,9 +60,10 @@ def evaluate(
         Polars DataFrame or LazyFrame, pandas, Arrow, a DuckDB relation, nested dicts `{query: {doc: score}}` or
         `{query: [doc, ...]}`, or a dict of systems `{name: run}`. With a `run` column every system is evaluated in the
         same pass. A LazyFrame whose rankings stand together, as `set_sorted("query_id")` or
-        `set_sorted("run", "query_id")` says, is evaluated in portions, with less memory where ids are text.
+        `set_sorted("run", "query_id")` says, is evaluated in portions, whose results come as they are made.
     qrels
         The judgments, in the same kinds; None where the run has a relevance column of its own, or the measures alone.
+        A LazyFrame with `set_sorted("query_id")` is read in step with such a run of one system.
     measures
         Names in any dialect, expressions of this package, or any aggregation of the columns of `judge`; one or many.
         An aggregation that reads a column of the run sees the unjudged documents too, with null `relevance`; others
@@ -81,7 +82,8 @@ def evaluate(
         queries, grades that no measure finds relevant, a run and judgments, or a rank and a score, that look like each
         other, NaN, days or tenants that are pooled into one ranking, days without judgments, judges of unlike queries.
         For a LazyFrame the first comes when the plan runs, by any engine, and so does the second if a measure reads the
-        number of retrieved documents; warnings of grades need the judgments in memory, and there is none of NaN.
+        number of retrieved documents; warnings of grades need the judgments in memory, and there is none of NaN. In
+        portions they come after the last, so not where only the first rows are read.
 
     Raises
     ------

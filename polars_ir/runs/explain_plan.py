@@ -43,7 +43,8 @@ def explain_plan(run: Any, qrels: Any = None, measures: Measures = "nDCG@10", **
         document), `"by sorting"` (a plan that ranks the whole run), `"by depth"` (a plan that sorts for queries with
         many judgments and counts for others, where only its run tells which), and `"labelled"` (the run holds its
         grades). The strategy is that of the whole run; where a plan says by `set_sorted` that its rankings stand
-        together, the reason ends with whether it is read in portions, which are tables in memory, and if not, why.
+        together, the reason ends with whether it is read in portions, which are tables in memory, in step with the
+        judgments where these are a sorted plan, and if not, why.
 
     Examples
     --------
@@ -74,4 +75,5 @@ def _of_portions(run: Any, qrels: Any, pair: RunAndQrels, needs: Needs, options:
     if why := reason_for_whole(run, qrels, pair, needs, options):
         return f"; not in portions, though sorted: {why}"
     names = ", ".join(pair.run.names[key] for key in order)
-    return f"; in portions of {tuning.TUNING.portion:,} rows, sorted by {names}"
+    beside = "" if pair.judgments.eager else ", in step with the judgments"
+    return f"; in portions of {tuning.TUNING.portion:,} rows, sorted by {names}{beside}"

@@ -107,7 +107,10 @@ def test_a_plan_says_that_identical_rankings_are_grouped_once_where_they_are(mon
             {"measures": ["P@2", "Novelty@2"], "history": RUN},
             "; not in portions, though sorted: history needs the whole run",
         ),
-        ({"qrels": QRELS.lazy().set_sorted("query_id")}, "; in portions of 300,000 rows, sorted by query_id"),
+        (
+            {"qrels": QRELS.lazy().set_sorted("query_id")},
+            "; in portions of 300,000 rows, sorted by query_id, in step with the judgments",
+        ),
         (
             {"qrels": QRELS.lazy()},
             "; not in portions, though sorted: the judgments are neither in memory nor known to be sorted",
