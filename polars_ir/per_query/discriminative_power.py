@@ -62,6 +62,7 @@ def discriminative_power(
     """
     # Checked first, so that errors and warnings name this function.
     scores = scores_of(per_query, measures, options, what="ir.discriminative_power")
+    scores.pairs(None, "ir.discriminative_power")
     frame = per_query_table(per_query).all_columns().collect()
     pairs: pl.DataFrame = compare(frame, list(scores.values), correction=None, **options)
     test = TESTS[options["test"]]

@@ -178,8 +178,8 @@ def judged_change(
     floor_of = _floors({} if floors is None else floors, names)
     keys: dict[str, None] = {}
     for table in (after, before):
-        if not is_plan and may_repeat(table.select("query_id")):
-            keys |= dict.fromkeys(keys_found(table, without=[*names, *counts]))
+        if not is_plan:
+            keys |= dict.fromkeys(_keys_of(table, by, without=[*names, *counts]))
     others = ["topic", "topic_id", PROVENANCE, *by, cluster if isinstance(cluster, str) else None]
     others += of_judgments(after.columns)
     if is_plan:  # of which an error names the columns that may distinguish its rows
@@ -349,6 +349,16 @@ def _without_counts(measures: Sequence[str]) -> tuple[list[str], list[str]]:
         return list(measures), []
     warn(f"has counts, which are not judged unless {option('measures')} names them: {quoted(counts)}.", about="new")
     return [name for name in measures if name not in counts], counts
+
+
+def _keys_of(table: CanonicalFrame, by: Sequence[str], without: Sequence[str]) -> list[str]:
+    """The columns that distinguish rows of a query, in memory; an error for rows that none does."""
+    if not may_repeat(table.select("query_id")):
+        return []
+    found = keys_found(table, without)
+    if not found:
+        table.check_once(*dict.fromkeys([*by, *table.keys]))
+    return found
 
 
 def _kept(table: CanonicalFrame, measures: Sequence[str], others: Sequence[Any], keys: Iterable[str]) -> CanonicalFrame:

@@ -423,9 +423,7 @@ def _marked(
 
 def _within_bounds(rows: pl.DataFrame, measure: str) -> Any:
     """The ends of the axis: no value beyond them is possible, though the interval of a few queries may go there."""
-    named = column_of(measure)
-    if named is None:
+    means = rows["mean"].drop_nulls().to_list()
+    if column_of(measure) is None or not means:
         return alt.Undefined
-    lowest, highest = named.info.bounds
-    ends = rows.select("mean", "low", "high").unpivot()["value"].drop_nulls().to_list()
-    return [max(lowest, min(ends)), min(highest, max(ends))] if ends else alt.Undefined
+    return style.ends_of_axis(measure, means, rows.select("low", "high").unpivot()["value"].drop_nulls().to_list())

@@ -8,7 +8,9 @@ from typing import Any, Unpack
 import altair as alt
 import polars as pl
 
+from polars_ir import statistics as stats
 from polars_ir.errors import OptionError
+from polars_ir.extras import np
 from polars_ir.language.columns import is_cost
 from polars_ir.language.options import public
 from polars_ir.per_query.compare import compare
@@ -17,19 +19,22 @@ from polars_ir.per_query.shared.paired import Scores, scores_of
 from polars_ir.per_query.shared.tests import TESTS
 from polars_ir.plots import style
 
+#: The figures of a query: both values, and their difference.
+FIGURES = ("run_value", "baseline_value", "difference")
+
 
 def ranked_pairs(
     scores: Scores, measure: str, run: str, baseline: str, tolerance: float, *, of_all: bool = False
 ) -> pl.DataFrame:
     """A row per query valued for both systems (`of_all`: for all), largest win of `run` first."""
-    columns = {str(i): pl.Series(scores.values[measure][:, i], nan_to_null=True) for i in range(len(scores.systems))}
-    values = pl.DataFrame({"query_id": scores.queries.collect().to_series().cast(pl.String), **columns})
-    values_of_pair = (values.drop_nulls() if of_all else values).select(
-        "query_id",
-        run_value=pl.col(str(scores.index(run, "run"))),
-        baseline_value=pl.col(str(scores.index(baseline))),
-    )
-    pairs = values_of_pair.drop_nulls().with_columns(difference=pl.col("run_value") - pl.col("baseline_value"))
+    pair, values = (scores.index(run, "run"), scores.index(baseline)), scores.values[measure]
+    values = stats.of_all(values) if of_all else values
+    run_values, baseline_values = values[:, pair].T
+    # Those that floats alone make are 0, as in `compare`.
+    differences = np.where(stats.differences([values], [pair])[:, 0] == 0, 0.0, run_values - baseline_values)
+    columns = (run_values, baseline_values, differences)
+    named = {name: pl.Series(column, nan_to_null=True) for name, column in zip(FIGURES, columns, strict=True)}
+    pairs = pl.DataFrame({"query_id": scores.queries.collect().to_series().cast(pl.String), **named}).drop_nulls()
     ordered = pairs.sort("difference", "query_id", descending=[not is_cost(measure), False])
     better_by = -pl.col("difference") if is_cost(measure) else pl.col("difference")
     won, lost = better_by > tolerance, better_by < -tolerance

@@ -11,7 +11,7 @@ import altair as alt
 import polars as pl
 
 from polars_ir.frames.roles import PROVENANCE
-from polars_ir.language.columns import column_of, is_cost
+from polars_ir.language.columns import is_cost
 from polars_ir.language.options import public
 from polars_ir.per_query.means import summarize
 from polars_ir.per_query.shared.measures import Measures
@@ -158,13 +158,8 @@ def _panel(shown: _Shown, systems: list[str], size: float) -> alt.LayerChart:
 
 def _ends(rows: pl.DataFrame, means: pl.DataFrame, measure: str) -> list[float]:
     """The ends of the axis: those of the values and of the means' intervals, within the bounds of the measure."""
-    figures = [
-        *rows[measure].cast(pl.Float64).drop_nulls(),
-        *means.select("mean", "low", "high").unpivot()["value"].drop_nulls(),
-    ] or [0.0, 1.0]
-    named = column_of(measure)
-    lowest, highest = named.info.bounds if named else (-math.inf, math.inf)
-    ends = [max(lowest, min(figures)), min(highest, max(figures))]
+    values = rows[measure].cast(pl.Float64).drop_nulls().to_list() or [0.0, 1.0]
+    ends = style.ends_of_axis(measure, values, means.select("low", "high").unpivot()["value"].drop_nulls().to_list())
     return ends if ends[0] < ends[1] else [ends[0] - 0.5, ends[0] + 0.5]
 
 

@@ -8,6 +8,7 @@ others or turn their order round are seen, as in JSON.
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ import polars as pl
 
 from polars_ir.errors import DataError, OptionError, quoted
 from polars_ir.frames.roles import find
-from polars_ir.language.columns import is_cost
+from polars_ir.language.columns import column_of, is_cost
 from polars_ir.language.options import keys_named
 from polars_ir.per_query.shared.attributes import QUERY, texts_of
 from polars_ir.per_query.shared.measures import Measures
@@ -131,6 +132,15 @@ def in_memory(per_query: Any, measures: Measures, chart: str, *, by: Any = None)
     if QUERY in frame.columns:
         frame = frame.with_columns(query_id=QUERY).drop(QUERY)
     return frame.rename({"query_id": queries.table.names["query_id"]}), list(queries.measures)
+
+
+def ends_of_axis(measure: str, values: Sequence[float], others: Sequence[float] = ()) -> list[float]:
+    """Lowest and highest figure within the bounds of the measure, unless its values are in another unit."""
+    named, figures = column_of(measure), [*values, *others]
+    lowest, highest = named.info.bounds if named else (-math.inf, math.inf)
+    if min(values) < lowest or max(values) > highest:
+        lowest, highest = -math.inf, math.inf
+    return [max(lowest, min(figures)), min(highest, max(figures))]
 
 
 def only(measures: Sequence[str]) -> str:

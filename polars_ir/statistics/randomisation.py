@@ -31,6 +31,10 @@ CELLS = 2_000_000
 #: Relative tolerance within which sums are equal: SciPy's.
 ROUNDING = 100 * float(np.finfo(np.float64).eps)
 
+#: Relative tolerance within which sums of differences are: these are rounded to the thirteenth digit of the values, so
+#: that 1/3 - 1/4 twice is not 1/2 - 1/3 to the last bit.
+TIED = 1e-9
+
 #: Minimum number of non-zero differences, and of their effective number, for the normal limit of sums to be as precise
 #: as draws.
 LIMIT, LEAST_ALIKE = 10_000, 1_000
@@ -141,7 +145,7 @@ def is_near_limit(differences: Floats) -> NDArray[np.bool_]:
 def _extreme(flips: Iterable[NDArray[np.uint8]], differences: Floats, *, lower: bool) -> Floats:
     """Number of flips whose sum is as extreme; a flip has a 1 for each difference that is kept."""
     total = differences.sum(axis=0)
-    limit = (-total if lower else np.abs(total)) - ROUNDING * np.abs(differences).sum(axis=0)
+    limit = (-total if lower else np.abs(total)) - TIED * np.abs(differences).sum(axis=0)
     counts = np.zeros(differences.shape[1])
     for flip in flips:
         # What is kept minus what is turned is twice what is kept minus everything.
@@ -197,7 +201,7 @@ def largest_flipped(parts: Sequence[Floats], draws: Draws, *, lower: bool = Fals
     ends = np.cumsum([0, *map(len, filled)]).tolist()
     observed = side(np.concatenate([part.sum(axis=0) for part in shares]))
     order = np.argsort(observed, kind="stable")
-    limits = observed[order] - ROUNDING * max(1, *map(len, filled))
+    limits = observed[order] - TIED * math.sqrt(max(1, *map(len, filled)))
     counts, shape = np.zeros(len(order)), (ends[-1], max(ends[-1], len(order)))
     for flip in all_flips(shape) if is_exact else random_flips(shape, draws):
         signs = 2 * flip.astype(np.float64) - 1

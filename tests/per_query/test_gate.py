@@ -1,6 +1,8 @@
 """A change has to show that it does no harm."""
 
 import json
+import re
+from math import inf
 
 import numpy as np
 import polars as pl
@@ -180,6 +182,30 @@ def test_values_beyond_the_range_are_an_error():
     percent = OLD.with_columns(pl.col("AP") * 100)
     with pytest.raises(ir.IRError, match=r"'AP' must be from 0 to 1; there is 50\. Divide what is in percent by 100"):
         gate(percent, percent, "AP")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "code", "its"),
+    [
+        ("AP", pl.col("AP") - 1, "(-1, 1)", (-1, 1)),
+        ("AP", pl.col("AP") * 1000, "(0, 500)", (0, 500)),
+        ("Hole@5", pl.col("AP") * 100, "(100, 0)", (100, 0)),
+        ("DCG@10", pl.col("AP") - 2, "(-2, float('inf'))", (-2, inf)),
+    ],
+)
+def test_the_advice_on_values_beyond_the_range_is_one_that_holds_them(name, values, code, its):
+    frame = OLD.select("query_id", values.alias(name))
+    with pytest.raises(ir.IRError, match=rf"ay what it is between: ranges=\{{'{name}': {re.escape(code)}\}}\.$"):
+        gate(frame, frame, name)
+    gate(frame, frame, name, ranges={name: its})
+
+
+def test_rows_that_repeat_are_those_of_one_side():
+    twice = pl.concat([OLD, OLD])
+    for new, old, side in ((twice, OLD, "new"), (OLD, twice, "old")):
+        advice = rf"^{side} has 16 rows .* Keep one of each: {side}\.unique\(\['query_id'\]"
+        with pytest.raises(ir.IRError, match=advice):
+            gate(new, old)
 
 
 def test_of_a_cost_a_rise_is_a_drop():

@@ -202,6 +202,20 @@ def test_a_difference_that_is_not_defined_leaves_no_line_and_says_why():
     assert chart.title.subtitle[1].endswith("not tested.")
 
 
+@pytest.mark.whole("two charts")
+def test_differences_that_floats_alone_make_are_ties():
+    values = {"a": [0.3, 0.3], "b": [0.1 + 0.2, 0.5]}
+    frames = {name: pl.DataFrame({"query_id": ["q", "r"], "AP": of}) for name, of in values.items()}
+    assert plots.differences(frames, "AP", baseline="a").layer[0].data["outcome"].to_list() == ["win", "tie"]
+    assert plots.scatter(frames, "AP", x="a", y="b").title.subtitle == ["1 wins of b, 1 ties, 0 losses."]
+
+
+def test_axes_end_at_the_bounds_of_a_measure_but_for_values_in_another_unit():
+    ends = plots.style.ends_of_axis
+    assert ends("AP", [0.2, 0.4], [-0.1, 1.5]) == [0, 1]
+    assert ends("AP", [20, 40], [10, 50]) == ends("mine", [20, 40], [10, 50]) == [10, 50]
+
+
 @pytest.mark.whole("three charts")
 def test_zero_is_in_the_middle_of_differences(per_query):
     for chart in (plots.differences(per_query, "AP", baseline="bm25").concat[0], _constant(0.5), _constant(0.0)):

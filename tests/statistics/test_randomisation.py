@@ -1,6 +1,8 @@
 """p by rearranging and redrawing: against complete enumeration, SciPy, and what the definitions come to in a loop."""
 
+from fractions import Fraction
 from itertools import combinations, product
+from operator import mul
 
 import numpy as np
 import pytest
@@ -42,6 +44,16 @@ def test_few_differences_are_enumerated(values):
     sums = np.array([np.dot(signs, d) for signs in product((-1, 1), repeat=len(d))])
     expected = np.mean(np.abs(sums) >= abs(d.sum()) - 1e-9)
     assert randomisation_p(column(d), draws=Draws(2 ** len(d))) == pytest.approx([expected], rel=1e-12)
+
+
+@given(st.lists(st.sampled_from([Fraction(1, a) - Fraction(1, b) for a in range(1, 7) for b in (1, 3, 4)]), min_size=2))
+def test_rounded_differences_of_reciprocal_ranks_are_tied_as_fractions_are(fractions):
+    fractions = fractions[:7]
+    sums = [sum(map(mul, signs, fractions)) for signs in product((-1, 1), repeat=len(fractions))]
+    d, total = rounded(column(fractions), 1.0), sum(fractions)
+    p = np.mean([abs(each) >= abs(total) for each in sums]), np.mean([each <= total for each in sums])
+    assert [*randomisation_p(d, Draws(2**7)), *randomisation_p(d, Draws(2**7), lower=True)] == pytest.approx(p)
+    assert largest_flipped([d], Draws(2**7), lower=True) == pytest.approx([p[1]])
 
 
 @pytest.mark.parametrize("n", [2, 5, 9])

@@ -286,10 +286,12 @@ def _stability(choices: pl.DataFrame, systems: Sequence[str]) -> dict[str, float
 def _report(summary: Mapping[str, Any], comparison: pl.DataFrame) -> str:
     """The findings in words, caveats first."""
     rows = {(row["run"], row["baseline"]): row for row in comparison.iter_rows(named=True)}
-    tuned = _in_words("The tuned fusion", rows[TUNED, SINGLE], "s")
-    equal = _in_words("Equal weights", rows[EQUAL, SINGLE], "")
+    cost = is_cost(summary["measure"])
+    tuned = _in_words("The tuned fusion", rows[TUNED, SINGLE], "s", cost=cost)
+    equal = _in_words("Equal weights", rows[EQUAL, SINGLE], "", cost=cost)
     return (
-        f"{summary['measure']} of the tuned fusion: {summary['out_of_fold']:.4f} out of fold "
+        f"{summary['measure']}{' (lower is better)' * cost} of the tuned fusion: "
+        f"{summary['out_of_fold']:.4f} out of fold "
         f"({summary['in_sample']:.4f} in-sample, a gap of {summary['gap']:+.4f}).\n"
         f"Best single run, {summary['best_single']}: {summary['best_single_mean']:.4f} out of fold. {tuned}\n"
         f"Equal weights: {summary['equal_weights_mean']:.4f}. {equal}\n"
@@ -298,11 +300,12 @@ def _report(summary: Mapping[str, Any], comparison: pl.DataFrame) -> str:
     )
 
 
-def _in_words(subject: str, row: Mapping[str, Any], s: str) -> str:
-    """A difference from the best single run, with its significance."""
+def _in_words(subject: str, row: Mapping[str, Any], s: str, *, cost: bool) -> str:
+    """A difference from the best single run, with its significance and the interval that allows for all three."""
     if row["difference"] is None or row["p_corrected"] is None:
         return f"{subject} and it cannot be compared: {row['note']}."
-    verb = f"gain{s}" if row["difference"] > 0 else f"lose{s}"
+    verb = f"gain{s}" if (row["difference"] > 0) != cost else f"lose{s}"
     sure = "significant" if row["significant"] else "not significant"
-    interval = "" if row["low"] is None else f", 95 % interval {row['low']:+.4f} to {row['high']:+.4f}"
+    low, high = row["simultaneous_low"], row["simultaneous_high"]
+    interval = "" if low is None else f", 95 % interval of all comparisons {low:+.4f} to {high:+.4f}"
     return f"{subject} {verb} {abs(row['difference']):.4f} against it ({sure}, p = {row['p_corrected']:.3f}{interval})."

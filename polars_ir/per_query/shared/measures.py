@@ -40,6 +40,9 @@ T = TypeVar("T")
 #: The columns of measures of answers, which are from 0 to 1.
 OF_ANSWERS = re.compile(r"(strict_)?((vital|all|weighted)_score|(mean_)?citation_(precision|recall))")
 
+#: The highest percentage.
+PERCENTS = 100
+
 #: A percentage of the range of a measure or of its mean.
 PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*", re.ASCII)
 
@@ -216,16 +219,24 @@ def check_range(measure: str, values: stats.Floats, its: Range, otherwise: str |
     low, high = its.ends
     beyond = values[(values < low - ROUNDED + 1) | (values > high + ROUNDED - 1)]
     if len(beyond):
-        divide = "Divide what is in percent by 100, or"
+        lowest, highest = min(low, math.floor(values.min())), max(high, math.ceil(values.max()))
+        is_percent = high == 1 and lowest == low and highest <= PERCENTS
+        ends = [f"{end:.15g}" for end in (lowest, PERCENTS if is_percent else highest)]
+        worst, best = reversed(ends) if its.is_cost else ends
+        divide, say = "Divide what is in percent by 100, or " * is_percent, "say what it is between"
         fix = Fix(
-            f"{divide} say what it is between",
-            Code(f"ranges={{{measure!r}: (0, 100)}}"),
-            without_code=f"{divide} say what it is between: {option('ranges')} {measure}=0:100",
+            _sentence(divide + say),
+            Code(f"ranges={{{measure!r}: ({worst}, {best})}}".replace("inf", "float('inf')")),
+            without_code=_sentence(f"{divide}{say}: {option('ranges')} {measure}={worst}:{best}"),
         )
         raise DataError(
             f"{measure!r} must be from {low:g} to {high:g}; there is {beyond[0]:g}.",
-            fix=f"{divide} {otherwise}" if otherwise else fix,
+            fix=_sentence(divide + otherwise) if otherwise else fix,
         )
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def check_bounds(measure: str, values: stats.Floats, otherwise: str) -> None:

@@ -201,6 +201,15 @@ def test_on_robust_equal_weights_lose_and_tuning_is_not_significant():
     assert "Equal weights lose" in found.report
 
 
+@pytest.mark.whole("tunes weights")
+def test_of_a_cost_a_higher_value_is_a_loss():
+    judged, other = {f"q{i}": ["d"] for i in range(6)}, {f"q{i}": ["x"] for i in range(4)}
+    runs = {"judged": judged, "other": other, "another": other}
+    report = ir.tune_fusion(runs, judged, "rrf", "Hole@1", grid=[[1, 0, 0]], folds=2).report
+    assert report.startswith("Hole@1 (lower is better) of the tuned fusion: 0.0000 out of fold")
+    assert "Equal weights lose 0.6667 against it" in report
+
+
 # The possible gain.
 
 
