@@ -30,8 +30,7 @@ def with_missing(figures: pl.LazyFrame, table: CanonicalFrame, missing: Any, *, 
         return figures
     column = figures.collect_schema().names()[-1]
     wanted = _queries(missing, table.dtypes["query_id"], table.names["query_id"])
-    if table.eager:
-        _tell_unknown(wanted, table)
+    _tell_unknown(wanted, table)
     if "run" in table.keys:
         wanted = wanted.join(table.select("run").unique(), how="cross")
     undefined = figures.group_by("query_id").agg((pl.col(column).is_null().all() & by_query).alias(UNDEFINED))
@@ -42,9 +41,9 @@ def with_missing(figures: pl.LazyFrame, table: CanonicalFrame, missing: Any, *, 
 
 def _tell_unknown(wanted: pl.LazyFrame, table: CanonicalFrame) -> None:
     """Warn of queries that no system answers; with one system, whose gaps they may be, if it answers none of them."""
-    queries = wanted.collect(engine="in-memory")
+    queries = table.found(wanted)
     unknown = queries.lazy().join(table.select("query_id"), on="query_id", how="anti").sort("query_id")
-    ids = unknown.collect(engine="in-memory")["query_id"]
+    ids = table.found(unknown)["query_id"]
     if len(ids) and ("run" in table.keys or len(ids) == queries.height):
         n = f"{len(ids):,} quer{'y' if len(ids) == 1 else 'ies'}"
         some = quoted(ids.head(SHOWN).to_list())

@@ -93,8 +93,7 @@ def nugget_recall(
     rows = table.guarded_rows(rows, pl.struct(*table.keys, "nugget").is_duplicated(), TWICE)
     if "run" in table.keys:
         others = [name for name in ("importance", "text") if name in rows.collect_schema()]
-        if table.eager:
-            check_lists(rows.collect(engine="in-memory"), "frame", others, answer="run")
+        check_lists(table.found(rows), "frame", others, answer="run")
         rows = table.guarded_rows(rows, not_alike(others, "run"), OTHER_LISTS)
     values = {**ASSIGNMENTS, "partial_support": 0.0 if strict else ASSIGNMENTS["partial_support"]}
     weight, value = _number("importance", WEIGHTS[importance]), _number("assignment", values)

@@ -116,11 +116,9 @@ def relabel(qrels: Table[FrameT], old_chunks: Any, new_chunks: Any, *, min_overl
 
 def _check_judges(table: CanonicalFrame, keys: list[str]) -> None:
     """Raise a `DataError` for judgments of several judges, which have several grades of a document."""
-    rows = table.all_columns()
-    columns = rows.collect_schema().names()
-    if "judge" in columns and table.eager:
-        several = rows.filter(pl.struct(*keys, "doc_id").is_duplicated()).select(*keys, "doc_id", "judge")
-        found = several.collect(engine="streaming")
+    if "judge" in table.columns:
+        judges = table.select(*keys, "doc_id", "judge")
+        found = judges.filter(pl.struct(*keys, "doc_id").is_duplicated()).collect(engine="streaming")
         if found["judge"].n_unique() > 1:
             fix = Fix("Make one grade of them", Code("ir.merge_judgments(qrels, 'majority')"))
             shown = found.sort(pl.all()).head(SHOWN)

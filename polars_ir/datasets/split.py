@@ -134,13 +134,9 @@ def split(
     ]
     later = _later(at, share, moment, schema[moment]) if strategy == "time" else None
     is_test = _is_test(user, moment, later, target, 1 if n is None else n)
-    eager = isinstance(frame, pl.DataFrame)
     # In memory the rows that count are found by number, and taken from the log as it came.
     rows = frame.select(user, item, moment).with_row_index(ROW) if isinstance(frame, pl.DataFrame) else frame
-    rows = checked(rows.lazy(), *rules, eager=eager, about="log", keys=[user, item], names={}).with_columns(
-        is_test.alias(IS_TEST)
-    )
-    rows = rows.collect(engine="in-memory").lazy() if eager else rows
+    rows = checked(rows, *rules, about="log", keys=[user, item], names={}).with_columns(is_test.alias(IS_TEST)).lazy()
     train, test = (rows.filter(part).drop(IS_TEST) for part in (~pl.col(IS_TEST), pl.col(IS_TEST)))
     keys = {"cold_users": [user], "cold_items": [item], "seen": [user, item]}
     kept = test

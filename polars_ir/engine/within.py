@@ -46,8 +46,8 @@ def with_counts(
 def counted_within(rankings: Rankings, run: CanonicalFrame, columns: Sequence[str], *, in_order: bool) -> pl.DataFrame:
     """The number of documents of each ranking that count, in memory, with its number and one of its rows."""
     for cost in _by_cost(columns):
-        of_documents = run.select(*run.document, cost)
-        checked(of_documents, _rule(cost, run), eager=True, about=run.about, keys=run.document, names=run.names)
+        of_documents = run.select(*run.document, cost).collect(engine="in-memory")
+        checked(of_documents, _rule(cost, run), about=run.about, keys=run.document, names=run.names)
     order = rankings.order
     ranking, score = (rows if order is None else rows[order] for rows in (rankings.ranking, rankings.rows["score"]))
     if not in_order and (repeats(ranking) & repeats(score)).any():

@@ -287,7 +287,7 @@ def _read(role: Role, source: Any, options: ReadingRun | ReadingQrels) -> pl.Dat
             return read_whole(local, role, reader, words)
         frame = read_typed(local, reader, max_ratio)
         if words is not None:
-            return in_numbers(frame.lazy(), words, eager=True).collect()
+            return in_numbers(frame, words)
         if role == "run":
             check_ids(local, reader, frame)
         return frame
@@ -301,7 +301,7 @@ def _scan(role: Role, source: Source, options: ReadingRun | ReadingQrels) -> pl.
         return scan_rows(files, role, reader, words, format_given=asked is not None)
     if isinstance(reader, Typed):
         scan = scan_typed(files, reader, max_ratio)
-        return scan if words is None else in_numbers(scan, words, eager=False)
+        return scan if words is None else in_numbers(scan, words)
     return read_whole(files, role, reader, words).lazy()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 
@@ -17,7 +18,7 @@ from polars_ir.files.rows.tags import OTHER_TAG, other_tag, tags_of, warn_of_tag
 from polars_ir.files.rows.unreadable import FAILURES, because
 from polars_ir.files.rows.verdicts import FIRST_LINES, Checked
 from polars_ir.frames.roles import ROLES, find
-from polars_ir.frames.rules import Rule, checked
+from polars_ir.frames.rules import RowsT, Rule, checked
 
 #: The types of scores and grades to try, narrowest first.
 _DTYPES: dict[Role, tuple[type[pl.DataType], ...]] = {"run": (pl.Float64,), "qrels": (pl.Int64, pl.Float64)}
@@ -26,7 +27,7 @@ _DTYPES: dict[Role, tuple[type[pl.DataType], ...]] = {"run": (pl.Float64,), "qre
 _VALUE = 8
 
 
-def in_numbers(rows: pl.LazyFrame, words: Words, *, eager: bool) -> pl.LazyFrame:
+def in_numbers(rows: RowsT, words: Words) -> RowsT:
     """A table with grades in words as numbers; an error for other words."""
     columns = rows.collect_schema().names()
     name = find("qrels", "relevance", columns) or find("qrels", "score", columns)
@@ -38,8 +39,8 @@ def in_numbers(rows: pl.LazyFrame, words: Words, *, eager: bool) -> pl.LazyFrame
         f"whose {name!r} is none of {words}",
         f"Give each word a number: {option('grades')}",
     )
-    rows = checked(rows, others, eager=eager, about="qrels", keys=columns[:1], names={})
-    return rows.with_columns(words.number(text).alias(name))
+    rows = checked(rows, others, about="qrels", keys=columns[:1], names={})
+    return cast("RowsT", rows.with_columns(words.number(text).alias(name)))
 
 
 def read_rows(files: list[File], role: Role, reader: Rows, words: Words | None, *, format_given: bool) -> pl.DataFrame:

@@ -61,10 +61,10 @@ class CanonicalFrame:
     def __post_init__(self) -> None:
         eager, rows = True, 0
         for frame, _ in self.sources:
-            if isinstance(frame, pl.DataFrame):
-                rows += frame.height
-            else:
-                eager = False
+            if not isinstance(frame, pl.DataFrame):
+                eager, rows = False, 0
+                break
+            rows += frame.height
         roles = list(filter(self.dtypes.__contains__, KEYS))
         keys, own = [*self.by, *roles], list(map(self.names.get, roles, roles))
         vars(self).update(source_names=dict(zip(roles, own, strict=True)), roles=dict(zip(own, roles, strict=True)))
@@ -114,6 +114,10 @@ class CanonicalFrame:
         """Rows made of the table: in memory where its own are, else their plan."""
         return plan.collect(engine=engine) if self.eager else plan
 
+    def found(self, plan: pl.LazyFrame, engine: Literal["in-memory", "streaming"] = "in-memory") -> pl.DataFrame:
+        """Rows made of the table, to check or to warn of at once: none of a LazyFrame, which is not read yet."""
+        return plan.collect(engine=engine) if self.eager else pl.DataFrame(schema=plan.collect_schema())
+
     def check_in_memory(self, what: str) -> None:
         """Raise an `InputTypeError` for a plan, where `what`, a function, needs the rows."""
         if not self.eager:
@@ -162,10 +166,10 @@ class CanonicalFrame:
 
         In memory a `DataError` shows those that are; a plan fails for one. `names` are the user's for columns of ours.
         """
-        rows = self.all_columns() if rows is None else rows
+        made = self.computed(self.all_columns() if rows is None else rows)
         # Items have no query.
         keys = self.keys or [*self.names]
-        return checked(rows, *rules, eager=self.eager, about=self.about, keys=keys, names={**self.names, **names})
+        return checked(made, *rules, about=self.about, keys=keys, names={**self.names, **names}).lazy()
 
     def give_back(
         self, plan: pl.LazyFrame, like: Table[FrameT], engine: Literal["in-memory", "streaming"] = "in-memory"

@@ -127,14 +127,8 @@ def hashes_of(judgments: CanonicalFrame) -> Frame:
     """The keys of judgments, and the hash of the ids and grades of each query, whatever their order."""
     read = ["doc_id", *judgments.per, "relevance"]
     rows = judgments.select(*judgments.keys, *read)
-    if judgments.eager:
-        # Within a plan, numbers of all rows at once take twice the time.
-        frame = rows.collect(engine="in-memory")
-        rows = frame.lazy().with_columns(_numbers(frame.select(read).get_columns()).alias(JUDGED))
-    else:
-        number = pl.map_batches(read, _numbers, return_dtype=pl.UInt64, is_elementwise=True)
-        rows = rows.with_columns(number.alias(JUDGED))
-    hashes = rows.group_by(judgments.keys).agg(pl.col(JUDGED).sum())
+    number = pl.map_batches(read, _numbers, return_dtype=pl.UInt64, is_elementwise=True)
+    hashes = rows.with_columns(number.alias(JUDGED)).group_by(judgments.keys).agg(pl.col(JUDGED).sum())
     return judgments.computed(hashes, "streaming")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, cast
 
 import polars as pl
 
@@ -29,6 +29,9 @@ VALUES = ("score", "relevance")
 
 #: Column of the numbers of rows, which a message calls `row`.
 ROW = "polars_ir: row"
+
+#: Rows in memory, or a plan.
+RowsT = TypeVar("RowsT", bound="pl.DataFrame | pl.LazyFrame")
 
 #: The type that no value has.
 NOTHING = pl.Enum([])
@@ -50,30 +53,28 @@ def infinite_score(name: str) -> Rule:
     return Rule(pl.col("score").cast(pl.Float64).is_infinite(), f"whose {name!r} is infinite", "Leave them out")
 
 
-def checked(
-    rows: pl.LazyFrame, *rules: Rule, eager: bool, about: str, keys: Sequence[str], names: Mapping[str, str]
-) -> pl.LazyFrame:
+def checked(rows: RowsT, *rules: Rule, about: str, keys: Sequence[str], names: Mapping[str, str]) -> RowsT:
     """The rows, of which none may be invalid: in memory a `DataError` shows those that are, a plan fails for one.
 
     `about` is the table at fault, `keys` distinguish its rows, and `names` are the user's for our columns.
     """
-    if not eager:
+    if isinstance(rows, pl.LazyFrame):
         messages = [(rule.wrong, f"{about} has rows {rule.problem}; {_words(rule.fix)}") for rule in rules]
-        return guard(rows, *messages[0], *messages[1:], key=keys[-1] if keys else None) if messages else rows
-    frame = rows.collect(engine="in-memory")
+        guarded = guard(rows, *messages[0], *messages[1:], key=keys[-1] if keys else None) if messages else rows
+        return cast("RowsT", guarded)
     # All at once, since an invalid row is rare.
     wrongs = []
     for number, rule in enumerate(rules):
         wrongs.append(rule.wrong.any().alias(str(number)))
-    broken = frame.select(wrongs)
+    broken = rows.select(wrongs)
     for rule, is_broken in zip(rules, broken, strict=True):
         if is_broken.any():
-            wrong = frame.filter(rule.wrong)
+            wrong = rows.filter(rule.wrong)
             columns = dict.fromkeys([*keys, *rule.wrong.meta.root_names()])
             shown = wrong.sort(keys, maintain_order=True).select(*columns).head(SHOWN)
             named = {column: names[column] for column in columns if column in names}
             raise DataError.rows(about, rule.problem, rule.fix, wrong.height, shown.rename(named))
-    return frame.lazy()
+    return rows
 
 
 def _words(fix: Fix | str) -> str:

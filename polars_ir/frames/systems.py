@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -14,7 +13,6 @@ from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import Frame
 from polars_ir.frames.known_order import known_order
 from polars_ir.frames.roles import KEYS_OF_RUN
-from polars_ir.frames.rules import guard
 from polars_ir.language.columns import canonical_name
 
 
@@ -97,7 +95,7 @@ def _score_type(tables: Mapping[str, CanonicalFrame]) -> pl.DataType:
         if pl.UInt128 not in dtypes:
             return pl.Decimal(38, max(scales)) if scales else pl.Int128()
     for system, table in tables.items():
-        if table.eager and not table.dtypes["score"].is_float() and not _is_float64(table):
+        if not (table.dtypes["score"].is_float() or _is_float64(table)):
             fix = Fix("Give all systems scores of one type", Code(f"pl.col({table.names['score']!r}).cast(pl.Float64)"))
             raise DataError(f"{_rounded(system, table)}.", fix=fix)
     return pl.Float64()
@@ -108,17 +106,11 @@ def _with_guarded_score(system: str, table: CanonicalFrame, dtype: pl.DataType) 
 
     Only all scores together would show that two of them become equal; a rounded one shows in its own row.
     """
-    own = table.dtypes["score"]
-    if table.eager or own.is_float() or not dtype.is_float():
+    own, score = table.dtypes["score"], pl.col("score")
+    if own.is_float() or not dtype.is_float():
         return table
-    sources = []
-    for frame, make in table.sources:
-        score = make["score"]
-        is_rounded = score.cast(pl.Float64).cast(own, strict=False).ne_missing(score)
-        message = f"{_rounded(system, table)}; give all systems scores of one type"
-        guarded = guard(frame.lazy(), is_rounded, message)
-        sources.append((guarded, {**make, "score": score.cast(pl.Float64)}))
-    return replace(table, sources=tuple(sources))
+    is_rounded = score.cast(pl.Float64).cast(own, strict=False).ne_missing(score)
+    return table.guarded_by(is_rounded, f"{_rounded(system, table)}; give all systems scores of one type")
 
 
 def _rounded(system: str, table: CanonicalFrame) -> str:
@@ -127,10 +119,9 @@ def _rounded(system: str, table: CanonicalFrame) -> str:
 
 
 def _is_float64(table: CanonicalFrame) -> bool:
-    """True if Float64 keeps different scores of a table different."""
-    score = pl.col("score")
-    rounded = score.cast(pl.Float64)
-    return bool(table.select("score").select(score.n_unique() == rounded.n_unique()).collect().item())
+    """True if Float64 keeps different scores different; of a LazyFrame its plan finds out."""
+    scores = table.found(table.select("score").unique()).to_series()
+    return scores.cast(pl.Float64).n_unique() == len(scores)
 
 
 def systems_of_figures(tables: Mapping[str, CanonicalFrame]) -> Frame:

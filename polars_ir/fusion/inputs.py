@@ -48,7 +48,7 @@ def table_of(
         search_duplicates(table)
     if table.systems is not None or table.eager:
         table = replace(table, systems=systems_of(table))
-    if table.eager and table.rows and not apart:
+    if not apart:
         _check_common(table)
     return table
 
@@ -92,8 +92,8 @@ def _check_common(table: CanonicalFrame) -> None:
     """Raise an error for runs in memory no two of which answer the same query."""
     # The first row of each piece of a list is enough, and the others need no hash.
     starts = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift()) for key in ("run", "query_id"))
-    lists = table.select("run", "query_id").filter(starts).unique().collect()
-    if not lists["query_id"].is_duplicated().any():
+    lists = table.found(table.select("run", "query_id").filter(starts).unique())
+    if lists.height and not lists["query_id"].is_duplicated().any():
         first = lists.group_by("run").agg(pl.col("query_id").min()).sort("run").head(3)
         ids = ", ".join(f"{query!r} in {run!r}" for run, query in first.iter_rows())
         raise InputTypeError(f"the runs have no query in common; queries are {ids}.", fix="Give them ids of one form")

@@ -74,7 +74,7 @@ def by_system(weights: Any, run: CanonicalFrame) -> dict[str, float]:
     systems = run.systems
     if not isinstance(weights, Mapping):
         named = all(make["run"].meta.is_literal(allow_aliasing=True) for _, make in run.sources)
-        if not named and not run.eager:
+        if not named and systems is None:
             fix = Fix("Give them by name", Code("weights={'bm25': 2, 'dense': 1}"))
             raise OptionError("have no order in a LazyFrame of several systems.", about="weights", fix=fix)
         order = list(systems or ())

@@ -191,13 +191,13 @@ def tables_of(
     taken = [query, *(name for pair in pairs for name in pair if name)]
     apart = [name for name, dtype in columns.items() if name not in taken and may_distinguish(name, dtype)]
     apart = list(dict.fromkeys([*apart, *keys]))
-    eager = isinstance(table, pl.DataFrame)
     rules = _rules_of_memory(table, [*apart, query], pairs) if isinstance(table, pl.DataFrame) else []
     if values is not None:
         rules.append(_order(own, query, retrieved, values, ignoring))
-    rows = checked(table.lazy(), *rules, eager=eager, about="frame", keys=[query], names={})
+    table = checked(table, *rules, about="frame", keys=[query], names={})
     if isinstance(table, pl.DataFrame):
         _warn_of_no_ids(table, retrieved)
+    rows = table.lazy()
     if duplicates == "first":
         first = pl.col(retrieved).list.eval(pl.element().arg_unique())
         of_scores = [values.column] if values and values.ranking else []
@@ -209,15 +209,15 @@ def tables_of(
         score = score.list.eval(_negated(columns[values.column])) if values.distances else score
     run = rows.select(*apart, query_id=query, doc_id=retrieved, score=score, **beside)
     run = run.explode("doc_id", "score", *beside, keep_nulls=False)
-    return run, _judged(rows, query, relevant, grades, groups=groups, repeated=bool(apart), eager=eager)
+    return run, _judged(table, query, relevant, grades, groups=groups, repeated=bool(apart))
 
 
 def _judged(
-    rows: pl.LazyFrame, query: str, relevant: str, grades: str | None, *, groups: bool, repeated: bool, eager: bool
+    table: Frame, query: str, relevant: str, grades: str | None, *, groups: bool, repeated: bool
 ) -> pl.LazyFrame:
     """The qrels of lists of relevant documents, with the numbers of their groups."""
     lists = [relevant, *([GROUPS] if groups else [])]
-    judged = _judged_once(rows, query, lists, grades, eager=eager) if repeated else rows
+    judged = (_judged_once(table, query, lists, grades) if repeated else table).lazy()
     subtopic = dict.fromkeys(("subtopic",), GROUPS) if groups else {}
     relevance = pl.lit(1, pl.Int64) if grades is None else pl.col(grades)
     qrels = judged.select(query_id=query, **subtopic, doc_id=relevant, relevance=relevance)
@@ -249,34 +249,32 @@ def _is_nested(dtype: pl.DataType | None) -> bool:
 
 def _flat(table: Frame, query: str, relevant: str, grades: str | None) -> Frame:
     """The table with one list of the documents of all groups, and beside it their numbers."""
-    group, eager = pl.element(), isinstance(table, pl.DataFrame)
+    group = pl.element()
     empty = pl.col(relevant).list.eval(group.list.len().fill_null(0) == 0).list.any().fill_null(False)
     words = "A group is documents of which any will do: leave it out, or give it the document that is missing"
     rule = Rule(empty, f"whose {relevant!r} holds a group without a document", words)
-    rows = checked(table.lazy(), rule, eager=eager, about="frame", keys=[query], names={})
+    table = checked(table, rule, about="frame", keys=[query], names={})
     numbers = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).repeat_by(group.list.len()).explode()
     nested = [name for name in (relevant, grades) if name and _is_nested(table.collect_schema().get(name))]
     # Groups of ids alone have no order, and rows of a query may have them in several.
     documents = group.list.sort() if grades is None else group
-    return (table if eager else rows).with_columns(
+    return table.with_columns(
         pl.col(relevant).list.eval(numbers).alias(GROUPS),
         *(pl.col(name).list.eval(documents.explode()) for name in nested),
     )
 
 
-def _judged_once(
-    rows: pl.LazyFrame, query: str, lists: Sequence[str], grades: str | None, *, eager: bool
-) -> pl.LazyFrame:
+def _judged_once(table: Frame, query: str, lists: Sequence[str], grades: str | None) -> Frame:
     """The relevant documents of each query, which all of its systems and days must share."""
     relevant, *groups = lists
     gold = [*lists, *([grades] if grades else [])]
-    judged = rows.filter(pl.col(relevant).is_not_null()).select(query, *gold)
+    judged = table.filter(pl.col(relevant).is_not_null()).select(query, *gold)
     if grades is None and not groups:
         judged = judged.with_columns(pl.col(relevant).list.sort())
     judged = judged.unique(maintain_order=True)
     words = "Judgments are of a query, whatever system answers it: give it one list, or make ids of queries of both"
     rule = Rule(pl.col(query).is_duplicated(), f"whose {relevant!r} is another than that of a row of the query", words)
-    return checked(judged, rule, eager=eager, about="frame", keys=[query], names={})
+    return checked(judged, rule, about="frame", keys=[query], names={})
 
 
 def _warn_of_no_ids(table: pl.DataFrame, retrieved: str) -> None:

@@ -56,7 +56,8 @@ def provenance(per_query: Any) -> dict[str, Any]:
     if isinstance(per_query, (str, os.PathLike)):
         return _of_file(Path(per_query))
     table = per_query_table(per_query)
-    texts = _texts(table) if PROVENANCE in table.columns else []
+    there = PROVENANCE in table.columns
+    texts = sorted(map(str, _texts(table).collect(engine=table.engine)[PROVENANCE])) if there else []
     if not texts:
         fix = Fix("Evaluate with it", Setting("provenance", True))
         raise ColumnError(f"has no column {PROVENANCE!r}; it has {quoted(table.columns)}.", about="per_query", fix=fix)
@@ -143,9 +144,10 @@ def note_of_other_judgments(judged: Mapping[str, stats.Floats], systems: Sequenc
 
 def warn_of_several(table: CanonicalFrame, measures: Sequence[str]) -> None:
     """Warn of means over figures in memory that were made differently; other judgments may be those of a later day."""
-    if not table.eager or PROVENANCE not in table.columns:
+    if PROVENANCE not in table.columns:
         return
-    if differs := _options_differing(list(filter(None, map(read_made, _texts(table)))), measures):
+    texts = sorted(map(str, table.found(_texts(table))[PROVENANCE]))
+    if differs := _options_differing(list(filter(None, map(read_made, texts))), measures):
         warn(f"has figures made with different options: {differs}. Keep the rows of one.", about="per_query")
 
 
@@ -166,11 +168,9 @@ def _options_differing(made: Sequence[Mapping[str, Any]], measures: Sequence[str
     return next(filter(None, (differing(made[0], its, measures, [JUDGMENTS]) for its in made[1:])), "")
 
 
-def _texts(table: CanonicalFrame) -> list[str]:
-    rows = table.select(PROVENANCE).unique(maintain_order=True).drop_nulls()
-    texts = [str(text) for text in rows.collect(engine=table.engine)[PROVENANCE]]
-    # Rows of a plan have no order.
-    return texts if table.eager else sorted(texts)
+def _texts(table: CanonicalFrame) -> pl.LazyFrame:
+    """The texts of provenance, each once."""
+    return table.select(PROVENANCE).unique().drop_nulls()
 
 
 def _of_file(path: Path) -> dict[str, Any]:

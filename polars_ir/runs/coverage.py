@@ -140,9 +140,9 @@ def strictly(result: pl.LazyFrame, pair: RunAndQrels, *, missing: str) -> pl.Laz
         rules.append(Rule(few, "of which fewer than half of the judged queries are answered", fix))
     found = covered(pair).with_columns(pl.col("n_met", "n_judged").cast(pl.Int64))
     keys = pair.run.keys[:-1]
-    checks = checked(found, *rules, eager=pair.run.eager, about="coverage", keys=keys, names=pair.run.names)
-    if pair.run.eager:
-        if checks.select(pl.len()).collect().item() == 0:
+    checks = checked(pair.run.computed(found), *rules, about="coverage", keys=keys, names=pair.run.names)
+    if isinstance(checks, pl.DataFrame):
+        if checks.is_empty():
             raise DataError(f"run {NO_ROWS}.", fix=LOOK)
         return result
     # The result depends on a column of the checked rows, which the optimizer would otherwise leave out; so does an

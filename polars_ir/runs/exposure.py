@@ -130,9 +130,8 @@ def _relation(run: CanonicalFrame, catalogue: Catalogue | None, measures: Sequen
     there = (systems_of(run, systems) if systems else pl.LazyFrame({"there": [True]})).with_columns(each)
     if catalogue is not None:
         ids = _ids(catalogue)
-        if run.eager:
-            counts = counts.collect(engine="streaming").lazy()
-            _warn_of_others(counts, ids, run)
+        counts = run.computed(counts, "streaming").lazy()
+        _warn_of_others(counts, ids, run)
         counts = counts.join(ids, on="doc_id", how="semi")
         there = there.join(ids.select(pl.len().cast(pl.Int64).alias(ITEMS), each), on=EACH, how="left")
     else:
@@ -149,12 +148,9 @@ def _relation(run: CanonicalFrame, catalogue: Catalogue | None, measures: Sequen
 def _ids(catalogue: Catalogue) -> pl.LazyFrame:
     """The items of the catalogue, each once; a `DataError` for none in memory."""
     table = catalogue.items or catalogue.history
-    if table is None or not table.eager:
-        return catalogue.ids
-    ids = table.select("doc_id").unique().collect(engine="streaming")
-    if ids.is_empty():
+    if table and table.is_empty:
         raise DataError("has no rows, and so no catalogue.", about=table.about)
-    return ids.lazy()
+    return catalogue.ids
 
 
 def _counts(run: CanonicalFrame, weights: Sequence[Exposed]) -> pl.LazyFrame:
@@ -169,7 +165,7 @@ def _counts(run: CanonicalFrame, weights: Sequence[Exposed]) -> pl.LazyFrame:
 
 def _warn_of_others(counts: pl.LazyFrame, ids: pl.LazyFrame, run: CanonicalFrame) -> None:
     """Warn of items in lists that the catalogue lacks."""
-    others = counts.select("doc_id").unique().join(ids, on="doc_id", how="anti").sort("doc_id").collect()
+    others = run.found(counts.select("doc_id").unique().join(ids, on="doc_id", how="anti").sort("doc_id"))
     if others.height:
         named = "1 item is" if others.height == 1 else f"{others.height:,} items are"
         warn(

@@ -155,8 +155,8 @@ def interleaving(
         several = pl.col(cluster).n_unique().over(query, shown) > 1
         rules.append(Rule(several, "of impressions in several clusters", "An impression must be in one cluster"))
     counted = cluster or query
-    needed = frame.lazy().select({query, shown, counted, "team", clicks})
-    rows = checked(needed, *rules, eager=True, about="log", keys=[query], names={})
+    needed = frame.lazy().select({query, shown, counted, "team", clicks}).collect(engine="in-memory")
+    rows = checked(needed, *rules, about="log", keys=[query], names={}).lazy()
     of_teams = rows.group_by({query, shown, counted}).agg(
         clicked.filter(team == each).sum().alias(each) for each in "ab"
     )

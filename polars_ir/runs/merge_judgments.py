@@ -106,8 +106,7 @@ def merge_judgments(qrels: Table[FrameT], how: Jury | Sequence[Any], *, judges: 
         rows, trusted = _by_listed(rows, table, list(how))
         trust = judge.replace_strict(trusted, range(len(trusted)), return_dtype=pl.UInt32)
         figures = [grade.min_by(trust), judge.min_by(trust).alias("judge")]
-    if table.eager:
-        _warn_of_scales(rows, judges)
+    _warn_of_scales(rows, table, judges)
     counts = {"n_judges": pl.len().cast(pl.UInt32), "twice": judge.is_duplicated().any()}
     merged = rows.group_by(table.document).agg(*figures, **counts)
     merged = table.guarded_rows(merged, pl.col("twice"), TWICE)
@@ -145,9 +144,9 @@ def _fits(value: object, dtype: pl.DataType) -> bool:
         return False
 
 
-def _warn_of_scales(rows: pl.LazyFrame, judge: str) -> None:
+def _warn_of_scales(rows: pl.LazyFrame, table: CanonicalFrame, judge: str) -> None:
     """Warn of judges whose highest grades differ."""
-    sets = rows.group_by(judge).agg(pl.col("relevance").unique().sort()).sort(judge).collect(engine="streaming")
+    sets = table.found(rows.group_by(judge).agg(pl.col("relevance").unique().sort()).sort(judge), "streaming")
     sets = sets.sort(pl.col("relevance").list.last(), descending=True, maintain_order=True)
     among = sets.filter(pl.col("relevance").list.last().is_first_distinct()).head(2)
     if among.height > 1:

@@ -143,9 +143,8 @@ def evidence_of(
 
 def _warn_of_grades(pair: RunAndQrels, rel: float) -> None:
     """Warn of judgments in memory, none of which has a grade that is relevant."""
-    if pair.qrels is None or not pair.qrels.eager:
-        return
-    highest = pair.qrels.select("relevance").select(pl.col("relevance").max()).collect(engine="in-memory").item()
+    judgments = pair.judgments
+    highest: Any = judgments.found(judgments.select("relevance").max())["relevance"].max()
     if highest is not None and 0 < highest < rel:
         fix = Fix("Name the lowest relevant grade, such as", Setting("rel", highest))
         warn(f"no document is relevant: the highest grade is {highest:g}, and rel is {rel:g}.", fix=fix)

@@ -32,8 +32,7 @@ def with_pooled(
 
 def warn_of_pooled_rows(run: CanonicalFrame) -> None:
     """Warn of columns with several values in a ranking of a run in memory."""
-    if run.eager:
-        warn_of_pooled(run, perhaps_pooled(run))
+    warn_of_pooled(run, perhaps_pooled(run))
 
 
 def perhaps_pooled(run: CanonicalFrame, read: Collection[str] = ()) -> list[str]:
@@ -50,11 +49,10 @@ def pooled(name: str) -> str:
 
 
 def warn_of_pooled(run: CanonicalFrame, names: Sequence[str], marks: pl.DataFrame | None = None) -> None:
-    """Warn of columns with several values in a ranking, of a plan by its marks."""
+    """Warn of columns with several values in a ranking, of a plan by its marks alone."""
     for name in names:
         if marks is None:
-            rankings = run.select(*run.keys, name).group_by(run.keys).agg(several(name)).collect(engine=run.engine)
-            pools = rankings[name]
+            pools = run.found(run.select(*run.keys, name).group_by(run.keys).agg(several(name)))[name]
         else:
             pools = marks[pooled(name)]
         if pools.any() and not fixed_by_document(run, name).collect(engine=run.engine).item():

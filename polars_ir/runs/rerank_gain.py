@@ -98,7 +98,7 @@ def rerank_gain(
         raise OptionError(f"must be of one system; it has a column {table.names['run']!r}.", about="run")
     candidates = collected(ranked(table), table.rows)
     finite = infinite_score(table.names["score"])
-    checked(candidates.lazy(), finite, eager=True, about="run", keys=["query_id", "doc_id"], names=table.names)
+    checked(candidates, finite, about="run", keys=["query_id", "doc_id"], names=table.names)
     judged = judgments.select("query_id", "doc_id", "relevance").collect()
     ideal = candidates.join(judged, on=["query_id", "doc_id"], how="left")
     ideal = ideal.select("query_id", "doc_id", score=pl.col("relevance").cast(pl.Float64).fill_null(0.0))

@@ -11,10 +11,10 @@ from polars_ir.engine.grouping import ranking_keys
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.run_and_qrels import RunAndQrels
 from polars_ir.engine.samples import FORMS, OF_STRATA, estimated, with_errors
-from polars_ir.errors import Code, DataError, DtypeError, Fix, OptionError, option, quoted, table_name, warn
+from polars_ir.errors import Code, DtypeError, Fix, OptionError, option, quoted, table_name, warn
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import has_column
-from polars_ir.frames.rules import guard
+from polars_ir.frames.rules import Rule, checked
 from polars_ir.language.kinds import PROBABILITY, STRATUM
 from polars_ir.language.measure import of_part
 from polars_ir.language.names import ResolvedMeasure
@@ -78,59 +78,46 @@ def checked_sample(
         raise DtypeError.of_column(judgments.about, PROBABILITY, "numbers", dtype, "Cast it.")
     counted = any(measure.call and measure.call.measure in OF_STRATA for measure in measures)
     if not judgments.eager:
-        wrong = _problems(read, pair.keys, counted=counted)
-        (first, of_first), *others = [
-            (is_wrong.fill_null(False), f"the {judgments.about} have rows {says}")
-            for says, (is_wrong, _) in wrong.items()
-        ]
-        return guard(relation, first, of_first, *others, key="query_id")
+        rules = _rules(read, pair.keys, counted=counted)
+        return checked(relation, *rules, about=judgments.about, keys=["query_id"], names={})
     # What was drawn shows, too, whether the rest of the pool is there.
     read = [column for column in (STRATUM, PROBABILITY) if column in read or (counted and column in judgments.dtypes)]
     ids = [*judgments.keys, *([] if judgments.numbered else ["doc_id"]), "relevance"]
     rows = judgments.select(*ids, *read).collect(engine="in-memory")
-    for says, (is_wrong, remedy) in _problems(read, judgments.keys, counted=counted).items():
-        found = rows.filter(is_wrong)
-        if found.height:
-            shown = found.rename({name: judgments.names.get(name, name) for name in ids})
-            raise DataError.rows(judgments.about, says, remedy, found.height, shown)
+    rules = _rules(read, judgments.keys, counted=counted)
+    checked(rows, *rules, about=judgments.about, keys=ids, names=judgments.names)
     return relation
 
 
-def _problems(read: Collection[str], keys: Sequence[str], *, counted: bool) -> dict[str, tuple[pl.Expr, str]]:
-    """Rows that are wrong, and a remedy, by what is wrong with them."""
+def _rules(read: Collection[str], keys: Sequence[str], *, counted: bool) -> list[Rule]:
+    """The rules of judgments that are a sample, of the columns that are read."""
     judged, p, stratum = pl.col("relevance") >= 0, pl.col(PROBABILITY), [*keys, STRATUM]
-    wrong = {}
+    rules = []
     if PROBABILITY in read:
-        wrong[f"whose {PROBABILITY!r} is not above 0 and at most 1"] = (
-            judged & ~((p > 0) & (p <= 1)).fill_null(False),
-            "A document that was drawn has such a probability. Leave out rows that were not",
-        )
-        stands_for = pl.when(judged).then(1 / p).sum().over(keys)
-        wrong[f"of queries whose {PROBABILITY!r} stand for more than {MOST:,} documents"] = (
-            judged & (stands_for > MOST),
-            "A document counts for 1 / probability; give the probability with which it was drawn",
-        )
+        wrong = judged & ~((p > 0) & (p <= 1)).fill_null(False)
+        words = "A document that was drawn has such a probability. Leave out rows that were not"
+        rules.append(Rule(wrong, f"whose {PROBABILITY!r} is not above 0 and at most 1", words))
+        wrong = judged & (pl.when(judged).then(1 / p).sum().over(keys) > MOST)
+        words = "A document counts for 1 / probability; give the probability with which it was drawn"
+        rules.append(Rule(wrong, f"of queries whose {PROBABILITY!r} stand for more than {MOST:,} documents", words))
     if STRATUM in read:
-        no_stratum = pl.col(STRATUM).is_null() & pl.col("relevance").is_not_null()
-        wrong[f"whose {STRATUM!r} is null"] = no_stratum, "Give each document of the pool its stratum"
+        wrong = pl.col(STRATUM).is_null() & pl.col("relevance").is_not_null()
+        rules.append(Rule(wrong, f"whose {STRATUM!r} is null", "Give each document of the pool its stratum"))
     if len(read) > 1:
         drawn = pl.when(judged).then(p)
-        wrong[f"of strata with several {PROBABILITY!r}"] = (
-            judged & (drawn.max().over(stratum) - drawn.min().over(stratum) > TOLERANCE),
-            f"Documents of a stratum have one; where each was drawn by itself, drop {STRATUM!r}",
-        )
+        wrong = judged & (drawn.max().over(stratum) - drawn.min().over(stratum) > TOLERANCE)
+        words = f"Documents of a stratum have one; where each was drawn by itself, drop {STRATUM!r}"
+        rules.append(Rule(wrong, f"of strata with several {PROBABILITY!r}", words))
         n_drawn, n_pool = (rows.sum().over(stratum) for rows in (judged, pl.col("relevance").is_not_null()))
         # Where the documents that were not drawn are there, they tell the probability.
-        wrong[f"of strata whose {PROBABILITY!r} is not their judged share"] = (
-            judged & (n_drawn < n_pool) & ((p * n_pool - n_drawn).abs() > ROUNDED * n_drawn),
-            f"Of N documents, n drawn, it is n / N; where each was drawn by itself, drop {STRATUM!r}",
-        )
+        wrong = judged & (n_drawn < n_pool) & ((p * n_pool - n_drawn).abs() > ROUNDED * n_drawn)
+        words = f"Of N documents, n drawn, it is n / N; where each was drawn by itself, drop {STRATUM!r}"
+        rules.append(Rule(wrong, f"of strata whose {PROBABILITY!r} is not their judged share", words))
     if len(read) > 1 and counted:
-        wrong["of strata without the documents that were not drawn"] = (
-            judged & (p < 1) & judged.all().over(stratum),
-            "xinfAP and infNDCG count these; give them a grade of -1",
-        )
-    return wrong
+        wrong = judged & (p < 1) & judged.all().over(stratum)
+        words = "xinfAP and infNDCG count these; give them a grade of -1"
+        rules.append(Rule(wrong, "of strata without the documents that were not drawn", words))
+    return rules
 
 
 def measures_of_whole(judgments: CanonicalFrame, measures: Sequence[ResolvedMeasure]) -> dict[str, str]:

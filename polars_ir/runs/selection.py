@@ -247,12 +247,12 @@ def _at_first_place(frame: Frame, by: Sequence[str], *, in_order: bool, labelled
             return frame
         if not in_order:
             rows, others = rows.filter(may_repeat), rows.filter(~may_repeat)
-    plan = rows.lazy()
     if labelled and "relevance" in names:
         grade = names["relevance"]
         differ = pl.col(grade).n_unique().over(keys) > 1
         once = Rule(differ, f"that give a document two {grade!r}", "Give each document of a query one grade")
-        plan = checked(plan, once, eager=isinstance(frame, pl.DataFrame), about="run", keys=keys, names={})
+        rows = checked(rows, once, about="run", keys=keys, names={})
+    plan = rows.lazy()
     # An invalid score stays, and is an error of the evaluation.
     is_none = pl.col(value).is_null() | (pl.col(value).is_nan() if schema[value].is_float() else False)
     # A rank beside a score is never read.

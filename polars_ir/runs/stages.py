@@ -103,9 +103,7 @@ def _counts(n_stages: int) -> list[pl.Expr]:
 
 def _tell_lacking(pair: RunAndQrels, names: Sequence[str]) -> None:
     """Warn of queries that a stage in memory lacks, and the one before has."""
-    if not pair.run.eager:
-        return
-    rows = pair.run.select(*pair.run.keys).unique().collect()
+    rows = pair.run.found(pair.run.select(*pair.run.keys).unique())
     keys = [key for key in pair.run.keys if key != "run"]
     for before, name in itertools.pairwise(names):
         has, lacks = (rows.filter(pl.col("run") == stage).drop("run") for stage in (before, name))

@@ -46,10 +46,9 @@ def twins_of_gold(qrels: CanonicalFrame, documents: object) -> Iterator[Leak]:
     there = texts.lazy().select(pl.col("doc_id").cast(dtype), pl.lit(value=True).alias(THERE))
     known = relevant.select("doc_id").unique().join(there, on="doc_id", how="left")
     lacking = pl.col(THERE).is_null()
-    if qrels.eager:
-        known = known.collect(engine="in-memory").lazy()
-        if known.select(lacking.all() & (pl.len() > 0)).collect().item():
-            warn("has no document that is relevant in the qrels: no id is in both.", about="documents")
+    known = qrels.computed(known).lazy()
+    if qrels.found(known.select(is_lacking=lacking.all() & (pl.len() > 0)))["is_lacking"].any():
+        warn("has no document that is relevant in the qrels: no id is in both.", about="documents")
     yield _unjudged(qrels.keys, judged, relevant, of_texts.lazy(), pairs.lazy())
     yield _differing(qrels.keys, judged, of_texts.lazy())
     yield Leak(known, lacking, ("doc_id",), "nothing is known of their text, and of twins")

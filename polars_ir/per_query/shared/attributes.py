@@ -164,7 +164,7 @@ def with_attributes(
         source, order = values.lazy(), "left"
     else:
         once = Rule(pl.len().over(keys) > 1, f"with several values of {about}", "Give each query one.")
-        source = checked(source, once, eager=False, about=table.about, keys=keys, names=table.names)
+        source = checked(source, once, about=table.about, keys=keys, names=table.names)
     rows = rows.join(source, on=keys, how="left", maintain_order=order)
     rule = _valued(dtypes, names, about, Fix(VALUELESS))
     return table.checked(rule, rows=rows, names={column_for(name): name for name in names}), names

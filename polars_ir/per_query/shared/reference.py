@@ -138,7 +138,7 @@ def with_people(queries: Queries, reference: Any, *, named: bool = False) -> Que
         here = queries.rows.with_columns(pl.lit(True).alias(HERE))
         rule = Rule(pl.col(HERE).is_null(), "that per_query lacks", OF_ALL)
         joined = here.join(rows, on=keys, how="full", coalesce=True)
-        found = checked(joined, rule, eager=False, about="reference", keys=keys, names=queries.table.names)
+        found = checked(joined, rule, about="reference", keys=keys, names=queries.table.names)
     return replace(queries, rows=found, measures=measures)
 
 
