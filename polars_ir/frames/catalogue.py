@@ -53,7 +53,11 @@ class Catalogue:
     @cached_property
     def ids(self) -> pl.LazyFrame:
         """The items of the catalogue: those given, else those of the history; each once."""
-        return self.users.select("doc_id") if self.items is None else self.items.select("doc_id")
+        if self.items is not None:
+            return self.items.select("doc_id")
+        if self.history is None:
+            return self.users.select("doc_id")
+        return self.history.computed(self.history.select("doc_id").unique(), "streaming").lazy()
 
 
 def _as_in(run: CanonicalFrame, table: CanonicalFrame) -> CanonicalFrame:

@@ -11,7 +11,7 @@ from polars_ir.engine.run_and_qrels import search_duplicates
 from polars_ir.errors import OptionError, nearest, quoted, warn
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.roles import TEXT
-from polars_ir.frames.rules import guard, nothing_judged
+from polars_ir.frames.rules import nothing_judged
 from polars_ir.frames.table import qrels_table
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import Value, check, column, public
@@ -118,20 +118,18 @@ def _by_listed(rows: pl.LazyFrame, table: CanonicalFrame, trusted: list[Any]) ->
     """Grades by listed judges, and these; an error for one that is not there, in a plan when it runs."""
     (name,) = table.per
     dtype, has = table.dtypes[name], f"{name!r} is {table.dtypes[name]}"
-    missing, near = [judge for judge in trusted if not _fits(judge, dtype)], ""
-    if not table.eager:
-        for judge in trusted if not missing else ():
-            rows = guard(rows, ~(pl.col(name) == judge).any(), f"how lists {judge!r}, who judged nothing")
-    else:
-        found = rows.select(name).unique().collect().to_series().sort()
-        missing = [judge for judge in trusted if judge in missing or judge not in set(found)]
-        has += f", and has {quoted(found, LISTED)}"
-        near = nearest(str(missing[0]), found) if missing and isinstance(dtype, TEXT) else ""
+    there = table.found(rows.select(name).unique()).to_series().sort()
+    has += f", and has {quoted(there, LISTED)}" * (len(there) > 0)
+    missing = [judge for judge in trusted if not _fits(judge, dtype) or (len(there) and judge not in set(there))]
     if missing:
+        near = nearest(str(missing[0]), there) if isinstance(dtype, TEXT) else ""
         raise OptionError(f"lists {missing[0]!r}, who judged nothing; {has}.", about="how", near=near)
     if len(set(trusted)) < len(trusted):
         twice = next(judge for place, judge in enumerate(trusted) if judge in trusted[:place])
         raise OptionError(f"lists {twice!r} more than once; give each judge one place.", about="how")
+    for judge in trusted:
+        says = f"how lists {judge!r}, who judged nothing"
+        rows = table.guarded_rows(rows, ~(pl.col(name) == judge).any(), says, key=None)
     judges = pl.Series(trusted, dtype=dtype)
     return rows.filter(pl.col("relevance") >= 0, pl.col(name).is_in(judges.implode())), judges
 
