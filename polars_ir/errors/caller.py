@@ -18,6 +18,9 @@ import polars as pl
 #: What a frame of Spark does not have.
 OF_POLARS = re.compile(r"\b(?:pl|ir)\.")
 
+#: Tables that advice has code for, which calls may know by other names.
+TABLES = {"per_query", "qrels", "run"}
+
 
 class Code(NamedTuple):
     """Code to paste: for frames of Polars, and for those of pandas and of Spark where that differs."""
@@ -199,8 +202,14 @@ class Caller(NamedTuple):
         code = fix.code.polars if own is None else own
         if not code:
             return None
-        # Of `new or old` it is the code for one.
-        return code.replace("per_query", self.name("per_query").partition(" ")[0])
+        for table in TABLES & self.names.keys():
+            is_named = re.compile(rf"(?<![\w.'\"]){table}(?=[.\[)}}])")
+            # Of `new or old` it is the code for one; the run of a system has no name.
+            name, _, other = self.name(table).partition(" ")
+            if other and not other.startswith("or ") and is_named.search(code):
+                return None
+            code = is_named.sub(name, code)
+        return code
 
 
 #: Interfaces with frames of other libraries, by the module of these.

@@ -44,7 +44,8 @@ class Message(BaseException):
         if self.fix and self.fix.without_by and "by" not in options:
             self.fix = self.fix.without_by
         if self.fix and isinstance(self.fix.code, Code):
-            of = arguments.get(re.split(r"[.\[]", self.fix.code.polars, maxsplit=1)[0])
+            table = re.split(r"[.\[]", self.fix.code.polars, maxsplit=1)[0]
+            of = arguments.get(self.caller.name(table))
             if isinstance(of, (Mapping, list, tuple)) and "." in self.fix.code.polars:
                 self.fix = Fix(self.fix.words)
 
@@ -194,8 +195,8 @@ class DtypeError(IRError):
         """`other` is the column of another table, `of` its name."""
         table, column = ("run", run) if run_dtype.is_integer() else (of, other)
         return cls(
-            f"ids must have one type on both sides; run column {run!r} is {run_dtype} and {of} column {other!r} is "
-            f"{other_dtype}.",
+            f"ids must have one type on both sides; {caller().name('run')} column {run!r} is {run_dtype} and "
+            f"{caller().name(of)} column {other!r} is {other_dtype}.",
             fix=Fix("Cast one", Code.casting(table, column, pl.String)),
         )
 

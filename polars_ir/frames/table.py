@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, DtypeError, InputTypeError, fold, quoted
+from polars_ir.errors import ColumnError, DtypeError, InputTypeError, caller, fold, quoted, with_names
 from polars_ir.frames import advice
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import Frame, holds_systems, to_polars
@@ -45,7 +45,10 @@ OTHERS_OF_RUN = tuple(role.name for role in ROLES.values() if role.of != "qrels"
 def run_table(run: object, *, check: bool = True, by: Sequence[str] = ()) -> CanonicalFrame:
     """A run in any form as a table with `query_id`, `doc_id`, `score`, `run` where it has one, and the keys `by`."""
     if isinstance(run, Mapping) and holds_systems(run):
-        tables = {system: run_table(each, check=check, by=by) for system, each in named_by_text(run).items()}
+        tables = {}
+        for system, each in named_by_text(run).items():
+            with with_names(run=caller().names.get("run", f"run {system!r}")):
+                tables[system] = run_table(each, check=check, by=by)
         return systems_of_runs(tables, by)
     frame = to_polars("run", run, column="score")
     names = _names("run", frame, (*KEYS_OF_RUN, "score"), OTHERS_OF_RUN)

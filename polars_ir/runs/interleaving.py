@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, OptionError, nearest, quoted
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, OptionError, nearest, quoted, with_names
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import Frame, give_back, to_polars
 from polars_ir.frames.roles import find, note_of_structure, required
@@ -69,11 +69,12 @@ def interleave(
     """
     k, seed = check("k", k, whole(1, MOST_PLACES)), check("seed", seed, whole(0))
     check("impression", impression, or_none(IMPRESSION))
-    table, second = checked_run(run_a), checked_run(run_b)
+    table, second = checked_run(run_a, run="run_a"), checked_run(run_b, run="run_b")
     for name, of_one in (("run_a", table), ("run_b", second)):
         if "run" in of_one.dtypes:
             raise ColumnError(f"must be of one system; it has a column {of_one.names['run']!r}.", about=name)
-    table, second = same_types(table, second)
+    with with_names(run="run_a", qrels="run_b"):
+        table, second = same_types(table, second)
     lists = _lists(table, "a", k).join(_lists(second, "b", k), on="query_id")
     drafted = _drafted(lists, k, _salt(seed, impression)).with_columns(rank=pl.int_ranges(1, k + 1))
     picks = drafted.explode("doc_id", "team", "rank").drop_nulls("doc_id")

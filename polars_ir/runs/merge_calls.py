@@ -87,7 +87,7 @@ def _of_calls(run: Table[FrameT], step: str) -> CanonicalFrame:
         raise ColumnError(says, about="run", near=nearest(step, schema), fix="Name the column of calls (step)")
     if not (dtype.is_integer() or dtype.is_temporal()):
         raise DtypeError.of_column("run", step, "integers or times", dtype, _numbering(run, step, dtype))
-    return checked_run(run, by=(step,))
+    return checked_run(run, (step,))
 
 
 def _numbering(run: Table[FrameT], step: str, dtype: pl.DataType) -> Fix:

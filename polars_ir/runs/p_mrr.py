@@ -9,7 +9,7 @@ import polars as pl
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.relation import checked_result, relate
 from polars_ir.engine.run_and_qrels import RunAndQrels, align
-from polars_ir.errors import ColumnError
+from polars_ir.errors import ColumnError, with_names
 from polars_ir.frames.kinds import Frame, to_polars
 from polars_ir.frames.roles import required
 from polars_ir.frames.table_types import FrameT, Table
@@ -53,7 +53,10 @@ def p_mrr(original: Table[FrameT], changed: Any, documents: Any) -> FrameT:
     ('q', 0.75)
     """
     judgments = _as_qrels(documents)
-    before, after = align(original, judgments), align(changed, judgments)
+    with with_names(run="original", qrels="documents"):
+        before = align(original, judgments)
+    with with_names(run="changed", qrels="documents"):
+        after = align(changed, judgments)
     keys = before.run.keys
     if after.run.keys != keys:
         raise ColumnError("both runs must have a 'run' column of the same systems, or neither; one of them has it.")
@@ -73,7 +76,8 @@ def _as_qrels(documents: Any) -> Frame:
     frame = to_polars("documents", documents, column="relevance")
     columns = frame.collect_schema().names()
     ids = frame.select(pl.col(required("documents", role, columns)).alias(role) for role in ("query_id", "doc_id"))
-    return ids.with_columns(relevance=pl.when(pl.col("doc_id").is_not_null()).then(1))
+    # A document counts once.
+    return ids.unique().with_columns(relevance=pl.when(pl.col("doc_id").is_not_null()).then(1))
 
 
 def _ranks(pair: RunAndQrels, name: str) -> pl.LazyFrame:

@@ -15,7 +15,7 @@ import polars as pl
 from polars_ir.engine import tuning
 from polars_ir.engine.in_memory import Rankings, places, row_numbers
 from polars_ir.engine.run_and_qrels import is_searched, search_duplicates, searched
-from polars_ir.errors import OptionError, check_systems
+from polars_ir.errors import OptionError, check_systems, with_names
 from polars_ir.frames import kinds
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.rules import guard
@@ -30,11 +30,15 @@ SEEN = "polars_ir: seen"
 LowerIsBetter = bool | Iterable[str]
 
 
-def checked_run(run: Any, by: Sequence[str] = ()) -> CanonicalFrame:
-    """A run as a table, without duplicates as far as it is searched; `by` are keys of its rankings."""
-    table = run_table(run, by=by)
-    if is_searched(table):
-        search_duplicates(table)
+def checked_run(run: Any, by: Sequence[str] = (), /, **names: str) -> CanonicalFrame:
+    """A run as a table, without duplicates as far as it is searched; `by` are keys of its rankings.
+
+    `names` are those of tables in errors.
+    """
+    with with_names(**names):
+        table = run_table(run, by=by)
+        if is_searched(table):
+            search_duplicates(table)
     return table if table.eager else table.with_frame(searched(table.guarded().all_columns(), table))
 
 

@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import OptionError
+from polars_ir.errors import OptionError, with_names
 from polars_ir.frames.judgments import check_whole
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.rules import checked, infinite_score
@@ -96,6 +96,8 @@ def rerank_gain(
     table, judgments = same_types(checked_run(run), qrels_table(qrels))
     if "run" in table.dtypes:
         raise OptionError(f"must be of one system; it has a column {table.names['run']!r}.", about="run")
+    with with_names(qrels="reranked"):
+        same_types(table, checked_run(reranked, run="reranked"))
     candidates = collected(ranked(table), table.rows)
     finite = infinite_score(table.names["score"])
     checked(candidates, finite, about="run", keys=["query_id", "doc_id"], names=table.names)

@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.engine.run_and_qrels import align, searched
-from polars_ir.errors import ColumnError, OptionError, nearest, quoted
+from polars_ir.errors import ColumnError, OptionError, nearest, quoted, with_names
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.rules import guard
 from polars_ir.frames.table import fitting, run_table, same_types
@@ -259,8 +259,9 @@ def rerank(
     [('q', 'c', 0.75, 3), ('q', 'a', 0.5, 1), ('q', 'b', -0.5, 2), ('q', 'd', -1.5, 4)]
     """
     check("unscored", unscored, one_of("below", "drop"))
-    table, second = checked_run(run), checked_run(scores)
-    table, second = same_types(table, second)
+    table, second = checked_run(run), checked_run(scores, run="scores")
+    with with_names(qrels="scores"):
+        table, second = same_types(table, second)
     on = [*(key for key in table.keys if key in second.dtypes), "doc_id"]
     if "run" in second.dtypes and "run" not in table.dtypes:
         raise ColumnError("has a column 'run', and the run has none.", about="scores")
