@@ -55,6 +55,13 @@ WHOLE_MESSAGES = {
             "position, doc_position); it has 'query_id', 'doc_id'. Give it one."
         ),
     ),
+    "a system of a dict without scores": (
+        evaluating({"a": RUN, "b": RUN.drop("score")}),
+        (
+            "run 'b' has no 'score' column (recognised names: score, sim, similarity, _score, prediction, rank, "
+            "position, doc_position); it has 'query_id', 'doc_id'. Give it one."
+        ),
+    ),
     "qrels without grades": (
         evaluating(qrels=QRELS.drop("relevance")),
         (

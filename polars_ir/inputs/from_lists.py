@@ -63,13 +63,13 @@ class Scores(NamedTuple):
         moving = "as distances, fall" if self.distances else "as scores, rise"
         return f"{self.column!r}, {moving} along {retrieved!r}"
 
-    def ways(self, ignoring: str) -> str:
-        """Advice on how to decide between a list and its scores."""
-        other = (
-            "name their column in scores= if they are scores"
-            if self.distances
-            else "give scores='distance' if they are distances"
-        )
+    def ways(self, columns: Container[str], ignoring: str) -> str:
+        """Advice on how to decide between a list and its scores, a column of the frame or a field of its structs."""
+        other = "give scores='distance' if they are distances"
+        if self.distances:
+            other = "name their column in scores= if they are scores"
+        elif self.column in columns and self.column != "scores":
+            other = f"call them 'distance' and {other}"
         return f"{other}, or {ignoring} if the list is right"
 
 
@@ -410,7 +410,7 @@ def _order(columns: Container[str], query: str, retrieved: str, values: Scores, 
     )
     if name not in columns:  # a field of structs
         code = Code(f"frame.select({query!r}, {retrieved!r}).explode({retrieved!r}).unnest({retrieved!r})")
-    ways = values.ways(ignoring)
+    ways = values.ways(columns, ignoring)
     fix = Fix(f"A list is a ranking, best first: {ways}; if the scores are right, make a run of them", code)
     return Rule(values.contradicts(), f"whose {values.problem(retrieved)}", fix)
 

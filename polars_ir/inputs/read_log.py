@@ -385,11 +385,15 @@ def _tables(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The run and the qrels of lists."""
     is_distance = isinstance(scores, str) and fold(scores) in DISTANCES
+    column = DISTANCES[0] if is_distance else SCORES if scores else None
+    if column == SCORES and scores and SCORES in lists.columns and scores not in lists.columns:
+        # Errors name the field that the caller did.
+        lists, column = lists.rename({SCORES: scores}), scores
     try:
         run, qrels = tables_of(
             lists,
             names,
-            scores=DISTANCES[0] if is_distance else SCORES if scores else None,
+            scores=column,
             grades=None,
             duplicates=duplicates,
             keys=keys,

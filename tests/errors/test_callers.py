@@ -63,6 +63,8 @@ def of_per_query(call: Callable[[Any], object], **columns: list) -> Provocation:
     return Provocation(lambda tables: call(tables["per_query"]), {"per_query": {**PER_QUERY, **columns}})
 
 
+QRELS_BY_QUERY = {"q1": ["d2"], "q2": ["d1"], "q3": ["d2"]}
+
 WITH_NULL = [0.9, None, 0.7, 0.6, 0.3]
 
 PROVOCATIONS = {
@@ -79,6 +81,22 @@ PROVOCATIONS = {
     "a judgment twice": of_qrels({name: values + values[:1] for name, values in QRELS.items()}),
     "ids of two types": Provocation(
         evaluated, {"run": {**RUN, "doc_id": [1, 2, 1, 3, 2]}, "qrels": {**QRELS, "doc_id": ["2", "1", "2"]}}
+    ),
+    "new scores without doc_id": Provocation(
+        lambda tables: ir.rerank(tables["run"], tables["scores"]),
+        {"run": RUN, "scores": renamed(RUN, doc_id="document")},
+    ),
+    "reranked scores that are null": Provocation(
+        lambda tables: ir.rerank_gain(tables["run"], tables["reranked"], QRELS_BY_QUERY),
+        {"run": RUN, "reranked": {**RUN, "score": WITH_NULL}},
+    ),
+    "ids of two types in interleaved runs": Provocation(
+        lambda tables: ir.interleave(tables["run_a"], tables["run_b"]),
+        {"run_a": {**RUN, "query_id": ["1", "1", "2", "2", "3"]}, "run_b": {**RUN, "query_id": [1, 1, 2, 2, 3]}},
+    ),
+    "a changed run with a document twice": Provocation(
+        lambda tables: ir.p_mrr(tables["original"], tables["changed"], {"q1": ["d1"]}),
+        {"original": RUN, "changed": {**RUN, "doc_id": ["d1", "d1", "d1", "d3", "d2"]}},
     ),
     "no measure that is a number": of_per_query(ir.mean, AP=list(map(str, PER_QUERY["AP"]))),
     "a measure that is a text": of_per_query(

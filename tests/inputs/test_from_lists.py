@@ -58,6 +58,15 @@ def test_scores_against_the_order_of_a_list_are_an_error_and_its_advice_runs(opt
     assert ir.evaluate(run, {"q1": ["d2"]}, "RR").item(0, 1) == 1.0
 
 
+@pytest.mark.parametrize("read", [ir.from_lists, ir.read_log])
+def test_distances_of_another_name_are_to_be_called_so(read):
+    frame = RISING.rename({"scores": "far"})
+    with pytest.raises(ir.IRError, match=r"'far', as scores, rise.* call them 'distance' and give scores='distance'"):
+        read(frame, scores="far")
+    run, *_ = read(frame.rename({"far": "distance"}), scores="distance")
+    assert run["score"].to_list() == [-0.1, -0.2, -0.5, -0.3]
+
+
 def test_the_advice_for_pandas_runs():
     frame = RISING.to_pandas()
     with pytest.raises(ir.IRError) as error:
