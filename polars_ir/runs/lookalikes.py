@@ -26,9 +26,9 @@ def lookalikes(pair: RunAndQrels, role: str) -> pl.LazyFrame | None:
     Or with accents as one character (NFC), which others write as two (NFD). Each has the `judged` id that it looks
     like, if any; None where none can be there.
     """
-    run_ids = _texts(pair.run, role)
+    run_ids, eager = _texts(pair.run, role), pair.run.eager and pair.judgments.eager
     judged_ids, of_judged = pair.kept(("ids", role), partial(_judged_ids, pair.judgments, role))
-    form = _form(run_ids, pair.run) | of_judged
+    form = _form(run_ids) | of_judged if eager else set(FORMS)
     if form.isdisjoint(("other", "stripped")) and not form.issuperset(("upper", "lower")):
         return None
     # ASCII text has no other form, and searching for one takes longer than all the rest.
@@ -36,8 +36,7 @@ def lookalikes(pair: RunAndQrels, role: str) -> pl.LazyFrame | None:
     alike = alike.str.to_lowercase()
     if not form.isdisjoint(("other", "stripped")):
         alike = alike.str.strip_chars().str.strip_suffix(".0").str.replace(r"^0+(\d)", "$1")
-    in_memory = pair.run.eager and pair.judgments.eager
-    if in_memory and not _any_alike(run_ids, judged_ids.with_columns(alike=alike), alike):
+    if eager and not _any_alike(run_ids, judged_ids.with_columns(alike=alike), alike):
         run_ids, judged_ids = run_ids.clear(), judged_ids.clear()
     run_ids = run_ids.unique()
     unmatched = judged_ids.join(run_ids, on=role, how="anti").select(pl.col(role).alias("judged"), alike=alike)
@@ -52,20 +51,18 @@ def _texts(table: CanonicalFrame, role: str) -> pl.LazyFrame:
 
 
 def _judged_ids(qrels: CanonicalFrame, role: str) -> tuple[pl.LazyFrame, set[str]]:
-    """The judged ids, and their form."""
+    """The judged ids, and in memory their form."""
     ids = _texts(qrels, role)
-    # In memory equal ids cost less than the search for them.
-    ids = ids.collect(engine="in-memory").lazy() if qrels.eager else ids.unique()
-    return ids, _form(ids, qrels)
+    if not qrels.eager:
+        return ids.unique(), set()
+    ids = ids.collect(engine="in-memory").lazy()
+    return ids, _form(ids)
 
 
-def _form(ids: pl.LazyFrame, table: CanonicalFrame) -> set[str]:
-    """Names in `FORMS` of the variations among some ids; mostly there is nothing to strip and one case.
-
-    Those of a LazyFrame are not read, and may have any.
-    """
-    forms = table.found(ids.select(form.any().alias(name) for name, form in FORMS.items()))
-    return {name for name in FORMS if forms.is_empty() or forms[name].item()}
+def _form(ids: pl.LazyFrame) -> set[str]:
+    """Names in `FORMS` of the variations among some ids in memory; mostly there is nothing to strip and one case."""
+    forms = ids.select(form.any().alias(name) for name, form in FORMS.items()).collect(engine="in-memory")
+    return {name for name in FORMS if forms[name].item()}
 
 
 def _any_alike(run_ids: pl.LazyFrame, judged_ids: pl.LazyFrame, stripped: pl.Expr) -> bool:
