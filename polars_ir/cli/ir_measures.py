@@ -14,7 +14,6 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import polars as pl
 
@@ -22,11 +21,9 @@ from polars_ir.cli.inputs import alike, check_stdin, qrels_of, run_of
 from polars_ir.cli.output import say
 from polars_ir.cli.parser import Parser
 from polars_ir.errors import MeasureError, OptionError
-from polars_ir.files.finding.copies import as_file, downloaded
-from polars_ir.files.finding.file import MAX_RATIO
-from polars_ir.files.finding.sources import one_format, resolve
+from polars_ir.files.finding.copies import as_file
 from polars_ir.frames.roles import find
-from polars_ir.language.catalog import MeasureInfo, info_of
+from polars_ir.language.catalog import MeasureCall, MeasureInfo, info_of
 from polars_ir.language.dialects import parts_of, several
 from polars_ir.language.measure import call_of, members
 from polars_ir.language.names import as_in_ir_measures, parse
@@ -50,15 +47,6 @@ SPELT: Mapping[str, tuple[str, Mapping[str, object]]] = {
 }
 
 
-class Asked(NamedTuple):
-    """A measure by its name in ir_measures' output, and whether it reads subtopics, and only judged documents."""
-
-    name: str
-    expression: pl.Expr
-    is_count: bool
-    ground: tuple[bool, bool]
-
-
 def main(arguments: Sequence[str]) -> int:
     """Run ir_measures; returns its exit status."""
     parser = Parser(prog="polars-ir ir_measures", description=DESCRIPTION)
@@ -76,23 +64,24 @@ def main(arguments: Sequence[str]) -> int:
     if options.places < -1:
         parser.error(f"--places must be -1 or more; got {options.places}")
     check_stdin(options)
-    asked = {one.name: one for measure in options.measures for name in measure.split() for one in _asked(name)}
+    asked = dict(one for measure in options.measures for name in measure.split() for one in _asked(name))
     if not asked:
         raise MeasureError.none_given()
-    queries, *figures = _per_query(list(asked.values()), options)
+    queries, *figures = _per_query(asked, options)
     if options.by_query:
         for query, *values in zip(queries, *figures, strict=True):
             _print(query, zip(asked, values, strict=True), options)
     if not options.no_summary:
-        means = (sum(of_all) / (1 if asked[of_all.name].is_count else len(queries)) for of_all in figures)
+        ns = [1 if call.measure in COUNTS else len(queries) for call, _ in asked.values()]
+        means = [sum(of_all) / n for of_all, n in zip(figures, ns, strict=True)]
         _print("all", zip(asked, means, strict=True), options)
     if options.output_format == "jsonl" and options.places != parser.get_default("places"):
         print("--places is ignored when using --output jsonl", file=sys.stderr)
     return 0
 
 
-def _asked(text: str) -> Iterator[Asked]:
-    """The measures that a text stands for; `judged_only` is an option of the evaluation here."""
+def _asked(text: str) -> Iterator[tuple[str, tuple[MeasureCall, bool]]]:
+    """The measures that a text stands for, by their names in the output, each with its `judged_only`."""
     for name in several(text) or [text]:
         asked = parse(JUDGED_ONLY.sub("", name).replace("()", ""))
         is_one = not asked.meta.has_multiple_outputs()
@@ -101,10 +90,8 @@ def _asked(text: str) -> Iterator[Asked]:
             if call is None:
                 says = f"ir_measures has no measure {text!r}, whose value is a text; trec_eval -q prints it."
                 raise MeasureError(says)
-            info = info_of(call)
-            label = _label(name if is_one else expression.meta.output_name(), info)
-            ground = (info.kind == "subtopics", "judged_only=True" in text)
-            yield Asked(label, as_in_ir_measures(call).alias(label), info.name in COUNTS, ground)
+            label = _label(name if is_one else expression.meta.output_name(), info_of(call))
+            yield label, (call, "judged_only=True" in text)
 
 
 def _label(text: str, info: MeasureInfo) -> str:
@@ -130,26 +117,28 @@ def _written(value: object) -> str:
     return repr(value)
 
 
-def _per_query(measures: Sequence[Asked], options: argparse.Namespace) -> pl.DataFrame:
+def _per_query(asked: Mapping[str, tuple[MeasureCall, bool]], options: argparse.Namespace) -> pl.DataFrame:
     """The queries, the run's first, and the values of each measure; 0 for queries missing from the run."""
     run = run_of(options.run)
     if find("run", "run", run.columns):
         raise OptionError(f"{options.run} holds several systems, and ir_measures evaluates one; use evaluate.")
     run = run.cast({name: pl.Float32 for name in [find("run", "score", run.columns)] if name})
     grounds: dict[tuple[bool, bool], list[pl.Expr]] = {}
-    for measure in measures:
-        grounds.setdefault(measure.ground, []).append(measure.expression.cast(pl.Float64))
+    for name, (call, judged_only) in asked.items():
+        measure = as_in_ir_measures(call).cast(pl.Float64).alias(name)
+        grounds.setdefault((info_of(call).kind == "subtopics", judged_only), []).append(measure)
     frames = []
     with as_file(options.qrels) as qrels:
-        with downloaded(resolve(qrels), None, MAX_RATIO) as files:
-            is_trec = one_format(files, "qrels", None).name == "trec"
         for (of_subtopics, judged_only), expressions in grounds.items():
-            ours, judged = alike(run, qrels_of(qrels, "subtopics" if of_subtopics and is_trec else None))
+            judged = qrels_of(qrels)
+            if of_subtopics and not find("qrels", "subtopic", judged.columns):
+                judged = qrels_of(qrels, "subtopics")
+            ours, judged = alike(run, judged)
             frames.append(evaluate(ours, judged, expressions, judged_only=judged_only))
     query, place = frames[0].columns[0], "polars_ir: place"
     ids = ours[find("run", "query_id", ours.columns) or query].unique(maintain_order=True)
     figures = pl.concat(frames, how="align").join(ids.to_frame(query).with_row_index(place), on=query, how="left")
-    values = pl.when(pl.col(place).is_not_null()).then(pl.col(measure.name for measure in measures)).fill_null(0.0)
+    values = pl.when(pl.col(place).is_not_null()).then(pl.col(*asked)).fill_null(0.0)
     return figures.sort(place, query, nulls_last=True).select(query, values)
 
 
