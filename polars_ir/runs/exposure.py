@@ -26,8 +26,8 @@ from polars_ir.language.options import keys_named, public
 from polars_ir.language.tools import CATALOGUES
 from polars_ir.runs.rankings import returned
 
-#: A column that all rows share, and one of the items of the catalogue.
-EACH, KNOWN = "polars_ir: each", "polars_ir: known"
+#: A column that all rows share.
+EACH = "polars_ir: each"
 
 
 @public()
