@@ -90,14 +90,10 @@ def of_hotpotqa(table: pl.DataFrame) -> pl.DataFrame:
         return table.with_columns(documents["context"], **columns)
     if context is not None:
         # Polars reads a title beside a list as a list of it.
-        title = pl.concat_str(first.list.join("") if _depth_three(context.dtype) else first)
+        three_deep = pl.List(pl.List(pl.List(pl.String)))
+        title = pl.concat_str(first.list.join("") if context.dtype == three_deep else first)
         columns["context"] = context.value.list.eval(pl.struct(id=title, text=last.list.join("")))
     return table.with_columns(**columns)
-
-
-def _depth_three(dtype: pl.DataType) -> bool:
-    """True of lists of lists of lists."""
-    return dtype == pl.List(pl.List(pl.List(pl.String)))
 
 
 def of_musique(table: pl.DataFrame) -> pl.DataFrame:

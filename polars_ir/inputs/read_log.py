@@ -6,8 +6,10 @@ and qrels. Its columns are called as the fields of the log, so that errors name 
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
 from typing import Any, Literal, NamedTuple
 
 import polars as pl
@@ -18,6 +20,7 @@ from polars_ir.errors import (
     DataError,
     DtypeError,
     Fix,
+    InputTypeError,
     IRError,
     Setting,
     caller,
@@ -26,10 +29,10 @@ from polars_ir.errors import (
     warn,
     with_names,
 )
+from polars_ir.files.rows.unreadable import FAILURES
 from polars_ir.files.tables import read_records
 from polars_ir.frames.kinds import give_back, to_polars
 from polars_ir.frames.roles import could_be, find
-from polars_ir.inputs.dicts import of_dicts
 from polars_ir.inputs.fields import Field, depth_of, field, first_field, refuse
 from polars_ir.inputs.from_lists import DISTANCES, may_distinguish, tables_of
 from polars_ir.inputs.log_formats import LogFormat, recognised
@@ -174,7 +177,7 @@ def log_of(
     if is_file:
         table = read_records(source, **limits)
     elif isinstance(source, list | tuple) and source and all(isinstance(record, dict) for record in source):
-        table = of_dicts(source)
+        table = _of_dicts(source)
     else:
         table = to_polars("source", source, column="score").lazy().collect()
     with with_names(source=shown, frame=shown):
@@ -436,3 +439,37 @@ def _queries(
         return None
     rows = rows.select("query_id", *texts, *others)
     return rows.unique("query_id", keep="first", maintain_order=True)
+
+
+def _of_dicts(records: Iterable[dict[str, Any]]) -> pl.DataFrame:
+    """Records that are dicts, read as lines of a file: 7 beside "07" are texts; a frame of dicts would make both 7."""
+    lines = [_line(record) for record in records]
+    try:
+        return pl.read_ndjson("\n".join(lines).encode(), infer_schema_length=None)
+    except FAILURES:
+        pass
+    try:
+        # Of a text beside a list this reader makes lists.
+        return pl.read_json(f"[{','.join(lines)}]".encode(), infer_schema_length=None)
+    except FAILURES as error:
+        says = f"mixes types in one of its fields: {str(error).splitlines()[0]}."
+        raise InputTypeError(says, about="source", fix="Write each field in one form in all records") from None
+
+
+def _line(record: dict[str, Any]) -> str:
+    """The JSON of a record; what pandas has for a missing value is null."""
+    line = json.dumps(record, default=_plain)
+    return json.dumps(json.loads(line, parse_constant=lambda _: None)) if "NaN" in line or "Infinity" in line else line
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON has no form of: a time as ISO 8601, a number or an array of NumPy as those of Python."""
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if callable(plain := getattr(value, "tolist", None)):
+        return plain()
+    if isinstance(value, set | frozenset):
+        says = f"holds a set, which has no order: {str(value)[:80]}."
+        raise InputTypeError(says, about="source", fix="Keep the list that the set was made of")
+    says = f"holds a {type(value).__name__}, which is neither an id nor a text, number, time, list or dict."
+    raise InputTypeError(says, about="source", fix="Write it as a text")

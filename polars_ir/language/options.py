@@ -196,15 +196,12 @@ def check(name: str, given: Any, value: Value[T]) -> T:
     """The value, a number as Python's, or an `OptionError` that says what the option can be."""
     given = value.by_our_name(given) if value.also else given
     if not value.holds(given):
-        words = [choice for choice in value.choices if isinstance(choice, str)]
-        near = nearest(given, _same_initial(given, words)) if isinstance(given, str) else ""
+        # Words with another initial are not meant, such as 'zero' by 'error'.
+        initial = str(given)[:1].casefold()
+        words = [word for word in value.choices if isinstance(word, str) and word[:1].casefold() == initial]
+        near = nearest(given, words) if isinstance(given, str) else ""
         raise OptionError(f"must be {value.wanted}; got {given!r}.", about=name, near=near)
     return value.read(given) if isinstance(given, Real) and not isinstance(given, bool) else given
-
-
-def _same_initial(given: str, words: Iterable[str]) -> list[str]:
-    """The words with the first letter of the given one; others are not meant, such as 'zero' by 'error'."""
-    return [word for word in words if word[:1].casefold() == given[:1].casefold()]
 
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -223,8 +223,6 @@ def worst_slices(
         The result of `polars_ir.spark.evaluate`, a Spark frame.
     by
         The columns of it that queries are sliced by.
-    measures
-        As in `polars_ir.worst_slices`.
 
     Returns
     -------
@@ -262,7 +260,7 @@ def drift(
         The result of `polars_ir.spark.evaluate`, a Spark frame.
     by
         The column of it that says when a query was asked.
-    measures, every, reference
+    every, reference
         As in `polars_ir.drift`.
 
     Returns
