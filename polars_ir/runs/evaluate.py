@@ -268,25 +268,27 @@ def _of_plan(
     order, table = order_of(run, qrels, pair, needs, options), pair.qrels
     if not order or table is None:
         return with_warnings(result, pair, marks, warn) if warn else result
-    # In memory no column is copied.
-    judgments = table.all_columns().collect(engine="in-memory") if table.eager else qrels
-    grade = pl.col("relevance")
+    query = "query_id" if table.eager else table.names["query_id"]
+    if table.eager:
+        # No column is copied.
+        judgments = table.all_columns().collect(engine="in-memory")
+    else:
+        judgments = qrels.with_columns(pl.col(query).cast(table.dtypes["query_id"]))
+    own, grade = pair.run.source_names, pl.col("relevance")
     # Bounds read the highest grade of all queries; they are not in portions where judgments are a plan.
     highest = judgments.filter(grade == grade.max()).head(1) if options["bounds"] else None
 
     def evaluate_portion(rows: pl.DataFrame, its: pl.DataFrame) -> pl.DataFrame:
-        other = None if highest is None else highest.join(its, on="query_id", how="anti")
-        judged = its if other is None else pl.concat([its, other])
+        others = None if highest is None else highest.join(its, on="query_id", how="anti")
+        judged = its if others is None else pl.concat([its, others])
         plan, of_rows, _ = _planned(rows, judged, measures, options, marked=True)
         found = collect_checked(of_rows, plan)
-        return found if other is None else found.join(other, left_on=own["query_id"], right_on="query_id", how="anti")
+        return found if others is None else found.join(others, left_on=own["query_id"], right_on="query_id", how="anti")
 
     read = {*pair.run.names.values(), *columns_read(resolve(measures))}
     rows = run.select(name for name in run.collect_schema() if name in read)
-    names = {key: pair.run.names[key] for key in pair.run.keys}
-    own = {key: pair.run.source_names.get(key, key) for key in pair.run.keys}
-    query = "query_id" if table.eager else table.names["query_id"]
-    portions = Portions(rows, order, names, own, judgments, query, options["missing"], evaluate_portion, warn)
+    names = {pair.run.names[key]: own[key] for key in pair.run.keys}
+    portions = Portions(rows, order, names, judgments, query, options["missing"], evaluate_portion, warn)
     columns = result.drop(marks) if warn else result
     return portions.plan(columns.collect_schema())
 

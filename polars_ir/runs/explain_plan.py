@@ -74,6 +74,5 @@ def _of_portions(run: Any, qrels: Any, pair: RunAndQrels, needs: Needs, options:
         return ""
     if why := reason_for_whole(run, qrels, pair, needs, options):
         return f"; not in portions, though sorted: {why}"
-    names = ", ".join(pair.run.names[key] for key in order)
     beside = "" if pair.judgments.eager else ", in step with the judgments"
-    return f"; in portions of {tuning.TUNING.portion:,} rows, sorted by {names}{beside}"
+    return f"; in portions of {tuning.TUNING.portion:,} rows, sorted by {', '.join(order)}{beside}"
