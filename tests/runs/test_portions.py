@@ -73,6 +73,7 @@ def test_portions_have_the_figures_and_warnings_of_the_whole(name, options, eval
     assert len(evaluated) > 2
 
 
+@pytest.mark.whole("each kind of judgments", quick=3)
 @pytest.mark.parametrize("options", [{}, {"missing": "skip"}])
 @pytest.mark.parametrize(
     "kept", [QRELS, QRELS.head(0), QRELS.filter(query_id="q34")], ids=["all", "none", "unanswered"]
