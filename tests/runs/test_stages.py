@@ -182,7 +182,7 @@ REFUSED = {
             QRELS,
             by="day",
         ),
-        "run has no column 'day', which by says distinguishes rankings",
+        "run 'b' has no column 'day', which by says distinguishes rankings",
     ),
 }  # fmt: skip
 
