@@ -193,8 +193,14 @@ def misfit(
     if role == "score" and isinstance(frame, pl.DataFrame) and 0 < frame.height == frame[name].null_count():
         fix = unscored(table, name, find(table, "query_id", frame.schema))
         return DtypeError.of_column(table, name, "numbers", dtype, fix)
-    categorical = dtype != pl.String and isinstance(dtype, TEXT)
-    fix = Fix("Cast it", Code.casting(table, name, pl.Float64, categorical=categorical))
+    categorical = dtype == pl.Binary or (dtype != pl.String and isinstance(dtype, TEXT))
+    cast = Code.casting(table, name, pl.Float64, categorical=categorical)
+    if dtype.is_temporal():
+        cast = cast._replace(pandas="")  # which has no such cast
+    if dtype == pl.Object:
+        numbers = f"pl.col({name!r}).map_elements(float, return_dtype=pl.Float64)"
+        cast = cast._replace(polars=f"{table}.with_columns({numbers})")
+    fix = Fix("Cast it", cast)
     if dtype.is_nested():
         fix = Fix("Give each row one number")
     if isinstance(dtype, TEXT):
@@ -228,18 +234,17 @@ def of_two_types(name: str, run: pl.DataType, qrels: pl.DataType) -> DtypeError:
     of_run = isinstance(run, TEXT) or (isinstance(run, pl.Datetime) and qrels == pl.Date)
     side, dtype, wanted = ("run", run, qrels) if of_run else ("qrels", qrels, run)
     makes = f"cast(pl.{wanted!r})"
-    if isinstance(dtype, TEXT) and isinstance(wanted, (pl.Date, pl.Datetime)):
-        makes = "str.to_date()" if wanted == pl.Date else "str.to_datetime()"
-    return DtypeError(
-        f"a key must have one type on both sides; column {name!r} is {run} in the run and {qrels} in the qrels.",
-        fix=Fix(
-            "Convert one",
-            Code(
-                f"{side}.with_columns(pl.col({name!r}).{makes})",
-                f"{side}.assign(**{{{name!r}: pd.to_datetime({side}[{name!r}])}})",
-            ),
-        ),
+    if isinstance(dtype, TEXT) and isinstance(wanted, (pl.Date, pl.Datetime, pl.Time)):
+        makes = f"str.to_{type(wanted).__name__.lower()}()"
+    code = Code(
+        f"{side}.with_columns(pl.col({name!r}).{makes})",
+        f"{side}.assign(**{{{name!r}: pd.to_datetime({side}[{name!r}])}})",
     )
+    if isinstance(dtype, TEXT) and not wanted.is_temporal():
+        # Any number is a text, and not any text a number.
+        code = Code.casting("qrels" if side == "run" else "run", name, pl.String)
+    says = f"a key must have one type on both sides; column {name!r} is {run} in the run and {qrels} in the qrels."
+    return DtypeError(says, fix=Fix("Convert one", code))
 
 
 def _grades_of(table: str, name: str, texts: pl.Series | None, cast: Fix) -> Fix:
@@ -306,7 +311,10 @@ def _of_floats(table: str, name: str, frame: pl.DataFrame | pl.LazyFrame | None)
     largest = 2**24 if ids.dtype == pl.Float32 else 2**53 if ids.dtype.is_float() else None
     if largest is not None and (ids.abs() >= largest).any():
         return Fix(f"Digits of ids are lost: floats hold whole numbers up to {largest:,}. {again}")
-    return Fix(words, Code.casting(table, name, pl.Int64))
+    code = Code.casting(table, name, pl.Int64)
+    if ids.len() + frame[name].null_count() < frame.height:
+        code = code._replace(polars=code.polars.replace(".cast", ".fill_nan(None).cast"))
+    return Fix(words, code)
 
 
 def _of_lists(table: str, name: str, schema: Mapping[str, pl.DataType]) -> Fix:

@@ -82,6 +82,12 @@ PROVOCATIONS = {
     "ids of two types": Provocation(
         evaluated, {"run": {**RUN, "doc_id": [1, 2, 1, 3, 2]}, "qrels": {**QRELS, "doc_id": ["2", "1", "2"]}}
     ),
+    "a key of numbers beside texts": Provocation(
+        lambda tables: evaluated(tables, by="k"), {"run": {**RUN, "k": [1] * 5}, "qrels": {**QRELS, "k": ["1"] * 3}}
+    ),
+    "scores that are bytes": Provocation(
+        evaluated, {"run": {**RUN, "score": [b"3", b"2", b"3", b"2", b"1"]}, "qrels": QRELS}
+    ),
     "new scores without doc_id": Provocation(
         lambda tables: ir.rerank(tables["run"], tables["scores"]),
         {"run": RUN, "scores": renamed(RUN, doc_id="document")},
