@@ -9,11 +9,12 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from polars_ir.language.catalog import CATALOG
-from polars_ir.language.options import options_of
+from polars_ir.language.options import Value, options_of
 from polars_ir.runs.options import Evaluating, Reporting
 
 if TYPE_CHECKING:
@@ -85,7 +86,15 @@ def add_options(command: argparse.ArgumentParser, kind: type, *, without: Collec
             command.add_argument(flag, type=value.by_our_name, choices=value.choices, default=default, help=help)
         else:
             metavar = METAVARS.get(name, name.rpartition("_")[2].upper())
-            command.add_argument(flag, type=value.read, default=default, metavar=metavar, help=help)
+            command.add_argument(flag, type=partial(_read, value), default=default, metavar=metavar, help=help)
+
+
+def _read(value: Value[Any], text: str) -> Any:
+    """The value of an option that a text stands for."""
+    try:
+        return value.read(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be {value.wanted}; got {text!r}") from None
 
 
 def flag_of(parameter: str) -> str:
@@ -184,7 +193,10 @@ def add_queries(command: argparse.ArgumentParser) -> None:
 def number_of_measure(text: str) -> float | str | tuple[str, float | str]:
     """A number, or `NAME=NUMBER` for one measure; percentages stay text, for the error that shows both readings."""
     name, _, number = text.rpartition("=")
-    value = number if number.endswith("%") else float(number)
+    try:
+        value = number if number.endswith("%") else float(number)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a number, or MEASURE=NUMBER; got {text!r}") from None
     return (name, value) if name else value
 
 

@@ -269,6 +269,18 @@ def _values(table: pl.DataFrame, lists: Lists | None) -> pl.Series:
     return values.drop_nulls().cast(pl.String)
 
 
+def field_of_ids(table: pl.DataFrame, side: Side, ids: pl.Series) -> str | None:
+    """The field of objects that holds one of some ids; None where there is none."""
+    fields = fields_of(side.raw.dtype)
+    for path in paths_of(fields):
+        each = field(fields, path, pl.element())
+        if each is None or path in side.of_objects or not could_be("doc_id", each.dtype):
+            continue
+        if _values(table, side.raw.of(each.value, each.dtype)).is_in(ids.implode()).any():
+            return path
+    return None
+
+
 def _any(table: pl.DataFrame, lists: Lists) -> bool:
     """True where a value of some lists is true."""
     return bool(table.select(_some(lists).any()).item())

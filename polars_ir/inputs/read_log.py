@@ -42,6 +42,7 @@ from polars_ir.inputs.log_sides import (
     by_text,
     check_complete,
     documents_of,
+    field_of_ids,
     grades_of,
     ids_alike,
     normalised,
@@ -225,7 +226,7 @@ def _log(
         left_out = left_out.cast({"doc_id": run.schema["doc_id"]}, strict=False)
         run = run.join(left_out, on=["query_id", "doc_id"], how="anti", maintain_order="left")
     if on_texts and found and gold:
-        _tell_share(run, qrels)
+        _tell_share(table, found, run, qrels)
     documents = documents_of(table, format, sides, on_texts=on_texts, dtype=run.schema["doc_id"])
     taken = [query.path, *(side.path for side in sides)]
     queries = _queries(table, format, columns[query.path], question, taken)
@@ -411,14 +412,16 @@ def _tables(
         raise
 
 
-def _tell_share(run: pl.DataFrame, qrels: pl.DataFrame) -> None:
+def _tell_share(table: pl.DataFrame, found: Side, run: pl.DataFrame, qrels: pl.DataFrame) -> None:
     """Tell how many relevant texts were retrieved, since texts that are cut elsewhere are never equal."""
     relevant = qrels.drop_nulls("doc_id")
     met = relevant.join(run, on=["query_id", "doc_id"], how="semi").height
+    ids = None if met else field_of_ids(table, found, relevant["doc_id"].unique())
     warn(
         f"lacks ids on a side, so that texts stand in for them: {met:,} of {relevant.height:,} relevant texts "
         "were retrieved (they are equal in NFC, trimmed, with one blank for white space).",
         about="source",
+        fix=Fix("Ids are in a field of the retrieved objects", Setting("ids", ids)) if ids else None,
     )
 
 

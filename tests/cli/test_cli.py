@@ -523,6 +523,7 @@ def test_a_closed_pipe_ends_quietly(command, gating, evaluating, folder):
         ["compare", "new", "old", "--test", "tt"],
         ["gate", "new", "old", "--qrels", "qrels"],
         ["gate", "new", "old", "-m", "AP", "--max-drop", "little"],
+        ["evaluate", "qrels", "run", "-m", "AP", "--undefined", "0,5"],
         ["gate", "new", "old", "-m", "AP", "--json", "--markdown"],
     ],
 )
@@ -531,6 +532,7 @@ def test_wrong_use_is_told_in_one_line(arguments, capsys):
     line = failing(arguments, capsys)
     assert "\n" not in line
     assert line.endswith(f"{' '.join(['polars-ir', *known])} --help tells more.")
+    assert not re.search(r"invalid \w+ value", line)
 
 
 @pytest.mark.parametrize(

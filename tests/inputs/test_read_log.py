@@ -512,6 +512,15 @@ def test_documents_are_compared_by_texts_where_a_side_lacks_ids(write, records):
     assert ir.evaluate(log.run, log.qrels, "RR")["RR"].to_list() == [1.0] * len(records)
 
 
+def test_the_field_of_ids_that_the_relevant_ones_are_is_named():
+    retrieved = [{"page_content": "The cat", "metadata": {"source": "a.md", "page": 1}}]
+    records = [{"query": "q", "source_documents": retrieved, "relevant": ["a.md"]}]
+    with pytest.warns(ir.IRWarning, match=r"0 of 1 relevant texts.* Ids are in .*: ids='metadata.source'"):
+        ir.read_log(records)
+    log = ir.read_log(records, ids="metadata.source")
+    assert ir.evaluate(log.run, log.qrels, "RR")["RR"].to_list() == [1.0]
+
+
 def test_ids_may_hold_blanks_beside_objects(write):
     log = ir.read_log(write([TITLED, {**TITLED, "question": "r", "relevant": ["Other"]}]))
     assert log.run["doc_id"].to_list() == ["A title"] * 2
