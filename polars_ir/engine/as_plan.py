@@ -17,10 +17,18 @@ import polars as pl
 
 from polars_ir.engine import tuning
 from polars_ir.engine.needs import RELATION, Needs
-from polars_ir.engine.prefilter import among, reaches
+from polars_ir.engine.prefilter import among, hash_of, reaches
 from polars_ir.engine.ranking import POSITION, tie_counts, with_position
-from polars_ir.engine.run_and_qrels import RunAndQrels, is_searched, searched, systems_of
-from polars_ir.frames.canonical_frame import CanonicalFrame
+from polars_ir.engine.run_and_qrels import (
+    RunAndQrels,
+    is_sampled,
+    is_searched,
+    search_duplicates,
+    search_run,
+    searched,
+    systems_of,
+)
+from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.rules import BAD_QRELS, guard, naming, nothing_judged, wrong_qrels_row, wrong_run_row, wrong_value
 from polars_ir.language.words import place, text
 
@@ -63,8 +71,10 @@ def plan_relation(pair: RunAndQrels, qrels: CanonicalFrame, needs: Needs, strate
         queries = None if is_small(pair, needs) and not whole else qrels
         read = needs.read_of([*RANKS, *(pair.extra_columns if needs.unjudged else [])])
         ranks = by_sorting(run, queries, read)
+    elif strategy == "by counting":
+        ranks = by_counting(run, qrels, documents, search=not (run.eager and pair.searched))
     else:
-        ranks = by_counting(run, qrels, documents) if strategy == "by counting" else _by_depth(run, qrels, documents)
+        ranks = _by_depth(run, qrels, documents)
     if documents is not None:
         elsewhere, on = documents.with_columns(judged_elsewhere=True), [*qrels.by, "doc_id"]
         ranks = ranks.join(elsewhere, on=on, how="left" if needs.unjudged else "inner")
@@ -179,7 +189,11 @@ def by_counting(
     by_steps = run.eager and run.rows >= limits.counted
     # With more judgments the tables of hashes take as long as they save.
     sparse = by_steps and run.rows >= limits.sparse * qrels.rows
-    hits = _hits(run, qrels, documents, sparse=sparse)
+    # The rows that are searched are among those that are left, except for documents judged for other queries.
+    with_hits = search and sparse and documents is None and not is_searched(run)
+    if search and not with_hits:
+        search_run(run)
+    hits = _hits(run, qrels, documents, sparse=sparse, search=with_hits)
     # Cached together: else this pass would share the scan with the last one, which has to wait for others.
     hits = (searched(hits, run) if search else hits).pipe(_known, by_steps=by_steps)
     above = _above(run, hits, hit, sparse=sparse).pipe(_known, by_steps=by_steps)
@@ -203,7 +217,9 @@ def _known(plan: pl.LazyFrame, *, by_steps: bool) -> pl.LazyFrame:
     return plan.collect(engine="streaming").lazy() if by_steps else plan.cache()
 
 
-def _hits(run: CanonicalFrame, qrels: CanonicalFrame, documents: pl.LazyFrame | None, *, sparse: bool) -> pl.LazyFrame:
+def _hits(
+    run: CanonicalFrame, qrels: CanonicalFrame, documents: pl.LazyFrame | None, *, sparse: bool, search: bool
+) -> pl.LazyFrame:
     """Rows of the run whose documents are judged for their query or, for judged queries, are among `documents`.
 
     Each has the number of its judgment in `hit`, which is cheaper to group by than ids. The ids of a hit come from the
@@ -212,7 +228,11 @@ def _hits(run: CanonicalFrame, qrels: CanonicalFrame, documents: pl.LazyFrame | 
     rows = run.guarded().select(*run.keys, "doc_id", "score")
     if sparse:
         wanted = (qrels.select(*qrels.document) if documents is None else documents).collect()
-        rows = rows.filter(among(wanted.columns, wanted))
+        rows = rows.filter(among(wanted.columns, wanted, or_sampled=search))
+    if search:
+        rows = rows.collect(engine="streaming").lazy()
+        if may_repeat(rows.filter(is_sampled(hash_of(qrels.document))).select(*run.document)):
+            search_duplicates(run)
     rows = rows.rename({key: f"hit_{key}" for key in ("score", *run.keys) if key not in qrels.keys})
     if documents is not None:
         pooled, queries = documents.sort(pl.all()), qrels.select(*qrels.keys).unique().sort(qrels.keys)

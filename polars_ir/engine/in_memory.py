@@ -18,7 +18,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -26,8 +26,15 @@ import polars.selectors as cs
 
 from polars_ir.engine import tuning
 from polars_ir.engine.needs import Needs
-from polars_ir.engine.prefilter import among
-from polars_ir.engine.run_and_qrels import RunAndQrels, search_duplicates, systems_of
+from polars_ir.engine.prefilter import among, hash_of
+from polars_ir.engine.run_and_qrels import (
+    RunAndQrels,
+    is_sampled,
+    is_searched,
+    search_duplicates,
+    search_run,
+    systems_of,
+)
 from polars_ir.errors import DataError
 from polars_ir.language.words import place
 
@@ -39,6 +46,12 @@ ALIKE = "polars_ir: alike"
 
 #: True for a ranking that the run has, a column of the relation of several systems; others are of missing queries.
 ANSWERED = "polars_ir: answered"
+
+#: Rows of a table for each of some rows, from which on a search for these in it is faster than a pass over it.
+FEW = 4
+
+#: Rows that are compared with those before at a time; more take memory.
+ROWS_AT_A_TIME = 1_000_000
 
 #: Maximum row count of a table in Polars, and of row numbers.
 MOST_ROWS = 2**32 - 1
@@ -65,7 +78,7 @@ class Judgments:
         With `relevant_only` without those of documents judged not relevant, except one, so that no query or judge is
         lost.
         """
-        row_runs = RowRuns.of(rows, keys)
+        row_runs = RowRuns.of(*map(rows.get_column, keys))
         ids = row_runs.ids(rows, keys)
         queries = ids.unique(maintain_order=True)
         query = row_runs.spread(numbers_of(ids, queries))
@@ -89,16 +102,17 @@ class Judgments:
 
 @dataclass(frozen=True)
 class Rankings:
-    """Rows of a run, the query and the ranking of each, and the ids by their numbers.
+    """Rows of a run, the ranking `of_runs` of rows, and ids by their numbers; `left_out` of all rows, if any.
 
     The ranking of a system for a query has the number `system * queries + query`.
     """
 
     rows: pl.DataFrame
-    query: pl.Series
-    ranking: pl.Series
+    row_runs: RowRuns
+    of_runs: pl.Series
     queries: pl.Series
     systems: pl.Series | None
+    left_out: pl.Series | None = None
 
     @classmethod
     def of(
@@ -113,26 +127,35 @@ class Rankings:
 
         `keys` are those of rankings; some are `of_systems`, and the others of queries.
         """
-        row_runs = RowRuns.of(rows, keys)
+        row_runs = RowRuns.of(*map(rows.get_column, keys))
         ids = row_runs.ids(rows, list(itertools.filterfalse(of_systems.__contains__, keys)))
         queries = ids.unique(maintain_order=True) if queries is None else queries
-        ranking = query = numbers_of(ids, queries)
+        of_runs = query = numbers_of(ids, queries)
         if of_systems:
             of_row_runs = row_runs.ids(rows, of_systems)
             systems = of_row_runs.unique(maintain_order=True) if systems is None else systems
             fits = len(systems) * len(queries) < MOST_ROWS
-            ranking = numbers_of(of_row_runs, systems).cast(pl.UInt32 if fits else pl.UInt64) * len(queries) + query
-        of_rows = row_runs.spread(ranking)
-        if ranking.null_count():
-            known = of_rows.is_not_null()
-            rows, of_rows = rows.filter(known), of_rows.filter(known)
-        query = of_rows % max(len(queries), 1) if of_systems else of_rows
-        return cls(rows, query, of_rows, queries, systems)
+            of_runs = numbers_of(of_row_runs, systems).cast(pl.UInt32 if fits else pl.UInt64) * len(queries) + query
+        left_out = None
+        if of_runs.null_count():
+            left_out = row_runs.spread(of_runs.is_null())
+            rows, row_runs = rows.filter(~left_out), RowRuns.starting(row_runs.begins.filter(~left_out))
+            of_runs = of_runs.drop_nulls()
+        return cls(rows, row_runs, of_runs, queries, systems, left_out)
+
+    @functools.cached_property
+    def ranking(self) -> pl.Series:
+        """The ranking of each row."""
+        return self.row_runs.spread(self.of_runs)
+
+    def ranking_at(self, rows: pl.Series) -> pl.Series:
+        """The ranking of some rows."""
+        return self.row_runs.at(rows, self.of_runs)
 
     @functools.cached_property
     def stand_in_order(self) -> bool:
         """True where the rows stand by ranking, with scores falling."""
-        return _stand_in_order(self.ranking, self.rows["score"])
+        return _stand_in_order(self.row_runs, self.of_runs, self.rows["score"])
 
     @functools.cached_property
     def order(self) -> pl.Series | None:
@@ -143,13 +166,14 @@ class Rankings:
         """As `order`, where some rows suffice: all of the rankings of those that are wanted."""
         if self.stand_in_order:
             return None
-        found = self.ranking[wanted].unique()
+        found = self.ranking_at(wanted).unique()
         return self.order if 2 * len(found) >= self.n_rankings else _order(self.ranking, self.rows["score"], found)
 
     def only(self, kept: pl.Series) -> Rankings:
         """Some of the rows."""
-        rows, query, ranking = self.rows.filter(kept), self.query.filter(kept), self.ranking.filter(kept)
-        return Rankings(rows, query, ranking, self.queries, self.systems)
+        ranking = self.ranking.filter(kept)
+        row_runs = RowRuns.of(ranking)
+        return Rankings(self.rows.filter(kept), row_runs, ranking[row_runs.starts], self.queries, self.systems)
 
     @property
     def n_rankings(self) -> int:
@@ -158,7 +182,7 @@ class Rankings:
 
     def answered(self) -> pl.Series:
         """True for the numbers of rankings that the run has."""
-        return filled(False, self.n_rankings, pl.Boolean()).scatter(self.ranking, True)
+        return filled(False, self.n_rankings, pl.Boolean()).scatter(self.of_runs, True)
 
     def counts(self, rankings: pl.Series) -> pl.Series:
         """Row count per ranking."""
@@ -175,10 +199,19 @@ class RowRuns:
     starts: pl.Series
 
     @classmethod
-    def of(cls, rows: pl.DataFrame, columns: Sequence[str]) -> RowRuns:
+    def of(cls, *columns: pl.Series) -> RowRuns:
         """The runs of rows that agree in some columns."""
-        begins = ~functools.reduce(operator.and_, map(repeats, map(rows.get_column, columns)))
+        return cls.starting(~functools.reduce(operator.and_, map(repeats, columns)))
+
+    @classmethod
+    def starting(cls, begins: pl.Series) -> RowRuns:
+        """The runs whose first rows are true."""
         return cls(begins, where(begins))
+
+    @functools.cached_property
+    def number(self) -> pl.Series:
+        """The number of each row's run, from 1."""
+        return self.begins.cum_sum()
 
     def ids(self, rows: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
         """Ids of the runs, in some columns of the rows."""
@@ -190,25 +223,36 @@ class RowRuns:
         """The value of each run, in all of its rows."""
         if len(values) == len(self.begins):
             return values
-        return filled(None, 1, values.dtype).append(values)[self.begins.cum_sum()]
+        return filled(None, 1, values.dtype).append(values)[self.number]
 
-
-def starts_of(numbers: pl.Series) -> pl.Series:
-    """Rows whose number differs from that of the row before."""
-    return where(~repeats(numbers))
+    def at(self, rows: pl.Series, values: pl.Series) -> pl.Series:
+        """The value of each run, in some rows."""
+        if len(values) == len(self.begins):
+            return values[rows]
+        few = FEW * len(rows) <= len(self.begins)
+        number = self.starts.search_sorted(rows, side="right") if few else self.number[rows]
+        return values[number - 1]
 
 
 def where(condition: pl.Series) -> pl.Series:
     """Rows for which a condition is true."""
-    # A fraction of the overhead of `arg_true`, which is an expression.
-    return row_numbers(len(condition)).filter(condition)
+    # `arg_true` is an expression: of few rows its overhead is the most of it.
+    return condition.arg_true() if len(condition) > ROWS_AT_A_TIME else row_numbers(len(condition)).filter(condition)
 
 
 def repeats(column: pl.Series) -> pl.Series:
     """True where a row has the value of the row before."""
-    rest, before = column.slice(1), column.head(-1)
-    same = rest.eq_missing(before) if column.null_count() else rest == before
-    return filled(False, min(len(column), 1), pl.Boolean()).append(same)
+    return beside_before(column, pl.Series.eq_missing if column.null_count() else operator.eq)
+
+
+def beside_before(column: pl.Series, compare: Callable[[pl.Series, pl.Series], pl.Series]) -> pl.Series:
+    """Comparison of each row with the row before; False for the first."""
+    result = filled(False, min(len(column), 1), pl.Boolean())
+    # Rows in chunks are copied to be compared, so some at a time.
+    for start in range(0, len(column) - 1, ROWS_AT_A_TIME):
+        before = column.slice(start, min(ROWS_AT_A_TIME, len(column) - 1 - start))
+        result.append(compare(column.slice(start + 1, len(before)), before))
+    return result
 
 
 def filled(value: int | None, length: int, dtype: pl.DataType | None = None) -> pl.Series:
@@ -241,33 +285,33 @@ def places(rankings: Rankings, wanted: pl.Series, *, by_id: bool) -> pl.DataFram
 
     Documents of one tie group are ordered by their ids as text, falling; without `by_id` as the rows are.
     """
-    rows, ranking, score = rankings.rows, rankings.ranking, rankings.rows["score"]
-    at, starts = wanted, starts_of(ranking)
+    rows, score, row_runs, of_runs = rankings.rows, rankings.rows["score"], rankings.row_runs, rankings.of_runs
+    at = wanted
     order = rankings.order_of(wanted)
     if order is not None:
-        at = filled(0, len(ranking)).scatter(order, row_numbers(len(order)))[wanted]
-        ranking, score = ranking[order], score[order]
-        starts = starts_of(ranking)
-    n_higher = at - starts[ranking.rle_id()[at]]
+        at = filled(0, rows.height).scatter(order, row_numbers(len(order)))[wanted]
+        ranking, score = rankings.ranking[order], score[order]
+        row_runs = RowRuns.of(ranking)
+        of_runs = ranking[row_runs.starts]
+    n_higher = at - row_runs.at(at, row_runs.starts)
     result = pl.DataFrame({"rank": n_higher + 1, "n_higher": n_higher, "n_tied": filled(1, len(at))})
-    as_above = repeats(ranking) & repeats(score)
+    as_above = ~row_runs.begins & repeats(score)
     tied = as_above | as_above.slice(1).append(filled(False, min(len(score), 1), pl.Boolean()))
     shared = where(tied[at])
     if shared.is_empty():
         return result
     members = where(tied)
     ids = rows["doc_id"][members if order is None else order[members]] if by_id else None
-    groups = _tie_groups(ranking[members], score[members], members.search_sorted(at[shared]), ids)
+    groups = _tie_groups(row_runs.at(members, of_runs), score[members], members.search_sorted(at[shared]), ids)
     n_higher = n_higher[shared] - groups["above"]
     in_group = {"rank": n_higher + groups["place"] + 1, "n_higher": n_higher, "n_tied": groups["size"]}
     return result.with_columns(result[name].scatter(shared, values) for name, values in in_group.items())
 
 
-def _stand_in_order(ranking: pl.Series, score: pl.Series) -> bool:
+def _stand_in_order(row_runs: RowRuns, of_runs: pl.Series, score: pl.Series) -> bool:
     """True where rows stand by ranking, with scores falling."""
-    rising = (score.slice(1) > score.head(-1)) & repeats(ranking).slice(1)
-    first = ranking[starts_of(ranking)]
-    return not rising.any() and first.n_unique() == len(first)
+    rising = beside_before(score, operator.gt) & ~row_runs.begins
+    return not rising.any() and of_runs.n_unique() == len(of_runs)
 
 
 def _order(ranking: pl.Series, score: pl.Series, found: pl.Series | None = None) -> pl.Series:
@@ -285,8 +329,8 @@ def _order(ranking: pl.Series, score: pl.Series, found: pl.Series | None = None)
 
 def _tie_groups(ranking: pl.Series, score: pl.Series, wanted: pl.Series, ids: pl.Series | None) -> pl.DataFrame:
     """Rows `above` some members of tie groups in their group, their `place` by ids if there are any, and its `size`."""
-    begins = ~(repeats(ranking) & repeats(score))
-    group, starts = begins.cum_sum() - 1, where(begins)
+    begins, starts = (row_runs := RowRuns.of(ranking, score)).begins, row_runs.starts
+    group = begins.cum_sum() - 1
     ends = pl.concat([starts.slice(1), pl.Series([len(begins)], dtype=starts.dtype)])
     group_of = group[wanted]
     above, size = wanted - starts[group_of], (ends - starts)[group_of]
@@ -322,11 +366,11 @@ def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> t
     rows = pair.run.select(*columns).collect(engine="in-memory")
     systems = None if pair.run.systems is None else _systems(pair)
     run = whole = Rankings.of(rows, pair.run.keys, pair.systems, judgments.queries, systems)
-    matches = _matches(run, judgments)
+    matches = _matches(pair, run, judgments, search=not pair.searched)
     if needs.judged_only:
         grades = judgments.rows["relevance"][matches["judgment"]]
         run = run.only(_holds(run, matches["row"].filter(grades >= 0)))
-        matches = _matches(run, judgments)
+        matches = _matches(pair, run, judgments)
     judged = _holds(run, matches["row"])
     of_pool = [key for key in pair.run.by if key not in pair.systems]
     pooled = _pooled(run, judgments, [*of_pool, "doc_id"]) if "judged_elsewhere" in needs.columns else None
@@ -395,22 +439,32 @@ def _columns(names: Sequence[str], ids: pl.Series) -> dict[str, pl.Series]:
     return {names[0]: ids} if len(names) == 1 else dict(zip(names, ids.struct.unnest(), strict=True))
 
 
-def _matches(run: Rankings, judgments: Judgments) -> pl.DataFrame:
-    """Numbers of the rows whose documents are judged, and of the judgments: `row` and `judgment`."""
-    ours, theirs = (run.query, run.rows["doc_id"]), (judgments.query, judgments.rows["doc_id"])
-    rows, known = _hashes(*ours).with_row_index("row"), _hashes(*theirs).with_row_index("judgment")
+def _matches(pair: RunAndQrels, run: Rankings, judgments: Judgments, *, search: bool = False) -> pl.DataFrame:
+    """Numbers of the rows whose documents are judged, and of the judgments: `row` and `judgment`.
+
+    The run can be searched for duplicates by the same hashes.
+    """
+    limits, document, height = tuning.TUNING, pair.judgments.document, run.rows.height
+    known = judgments.rows.select(hash=hash_of(document)).with_row_index("judgment")
+    rows = run.rows.lazy().with_row_index("row")
+    whole = search and is_searched(pair.run)
+    if sparse := height >= limits.counted and height >= limits.sparse * known.height and not whole:
+        rows = rows.filter(among(document, judgments.rows.select(document), or_sampled=search))
+    hashed = rows.select("row", hash=hash_of(document)).collect(engine="streaming" if sparse else "in-memory")
+    if search:
+        row, ids = hashed if whole else hashed.filter(is_sampled(pl.col("hash")))
+        if pair.systems:
+            ids ^= (run.ranking if whole else run.ranking_at(row)).hash(2)
+        if ids.n_unique() < len(ids):
+            search_duplicates(pair.run)
+        if run.left_out is not None:
+            search_run(pair.run, run.left_out)
     # A join by one number takes half the time of one by query and document; what only shares it is taken out.
-    met = rows.lazy().join(known.lazy(), on="hash", build_side="force_right").select("row", "judgment")
-    matches = met.collect(engine="streaming" if run.rows.height >= tuning.TUNING.streaming_join else "in-memory")
+    met = hashed.lazy().join(known.lazy(), on="hash", build_side="force_right").select("row", "judgment")
+    matches = met.collect(engine="streaming" if hashed.height >= limits.streaming_join else "in-memory")
     row, judgment = matches
-    return matches.filter(*(our[row] == their[judgment] for our, their in zip(ours, theirs, strict=True)))
-
-
-def _hashes(query: pl.Series, doc_id: pl.Series) -> pl.DataFrame:
-    """The hash of each document of a query; others can share it."""
-    return pl.DataFrame({"query": query, "doc_id": doc_id}).select(
-        hash=pl.col("query").hash() ^ pl.col("doc_id").hash(1)
-    )
+    same_query = run.ranking_at(row) % max(len(run.queries), 1) == judgments.query[judgment]
+    return matches.filter(same_query, run.rows["doc_id"][row] == judgments.rows["doc_id"][judgment])
 
 
 def _pooled(run: Rankings, judgments: Judgments, columns: Sequence[str]) -> pl.Series:
@@ -442,12 +496,16 @@ def _rows(
         number = row_numbers(n_judgments * len(run.systems))
         judgment = number % max(n_judgments, 1)
         ranking = number // max(n_judgments, 1) * n_queries + ranking[judgment]
-        of_matches = run.ranking[matches["row"]] // n_queries * n_judgments + of_matches
-    position = filled(None, run.rows.height).scatter(kept, row_numbers(len(kept)))
-    kept_row = filled(None, len(judgment)).scatter(of_matches, position[matches["row"]])
+        of_matches = run.ranking_at(matches["row"]) // n_queries * n_judgments + of_matches
+    rows = matches["row"]
+    if FEW * len(kept) <= run.rows.height:
+        rows = kept.search_sorted(rows)
+    elif len(kept) < run.rows.height:
+        rows = filled(None, run.rows.height).scatter(kept, row_numbers(len(kept)))[rows]
+    kept_row = filled(None, len(judgment)).scatter(of_matches, rows)
     others = ~judged[kept]
     if others.any():
-        ranking = ranking.clone().append(run.ranking[kept.filter(others)])
+        ranking = ranking.clone().append(run.ranking_at(kept.filter(others)))
         judgment = judgment.append(filled(None, int(others.sum())))
         kept_row = kept_row.append(where(others))
         # Rows in the order of their rankings are grouped without a hash of each, and they are grouped more than once.

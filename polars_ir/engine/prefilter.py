@@ -17,13 +17,18 @@ import polars as pl
 from polars_ir.engine import tuning
 
 
-def among(columns: Sequence[str], entries: pl.DataFrame) -> pl.Expr:
-    """True for a row that may be one of the entries: its values of `columns` against theirs, in the same order."""
-    if entries.is_empty():
+def among(columns: Sequence[str], entries: pl.DataFrame, *, or_sampled: bool = False) -> pl.Expr:
+    """True for a row that may be one of the entries: its values of `columns` against theirs, in the same order.
+
+    With `or_sampled` also for those that are searched for duplicates, at no cost: all rows of some slots.
+    """
+    if entries.is_empty() and not or_sampled:
         return pl.lit(False)
     size = _size(entries)
     table = pl.repeat(False, size, dtype=pl.Boolean, eager=True)
     table.scatter(entries.select(_slot(entries.columns, size)).to_series(), True)
+    if or_sampled:
+        table.scatter(pl.int_range(0, size, tuning.TUNING.sampled, eager=True), True)
     return pl.lit(table).gather(_slot(columns, size))
 
 
@@ -44,7 +49,12 @@ def _size(entries: pl.DataFrame) -> int:
     return 1 << (tuning.TUNING.slots * entries.height).bit_length()
 
 
+def hash_of(columns: Sequence[str]) -> pl.Expr:
+    """The hash of some columns' values; others can share it."""
+    # Each with a seed of its own, or equal values would cancel out.
+    return reduce(xor, (pl.col(column).hash(seed) for seed, column in enumerate(columns)))
+
+
 def _slot(columns: Sequence[str], size: int) -> pl.Expr:
-    """Slot of some columns' values, each with a seed of its own, or equal values would cancel out."""
-    hashes = (pl.col(column).hash(seed) for seed, column in enumerate(columns))
-    return reduce(xor, hashes) & (size - 1)
+    """Slot of some columns' values."""
+    return hash_of(columns) & (size - 1)

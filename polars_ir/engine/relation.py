@@ -33,7 +33,7 @@ from polars_ir.engine.needs import RELATION, Needs, check_columns
 from polars_ir.engine.preferences import RELATION as OF_PREFERENCES
 from polars_ir.engine.preferences import preferences_of, relate_pairs
 from polars_ir.engine.ranking import POSITION, reordered, tie_counts, with_position
-from polars_ir.engine.run_and_qrels import RunAndQrels, align, is_searched, search_duplicates, systems_of
+from polars_ir.engine.run_and_qrels import RunAndQrels, align, is_searched, search_duplicates, search_run, systems_of
 from polars_ir.errors import DataError, MeasureError
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.judgments import preference_table
@@ -79,6 +79,7 @@ def plan_of(run: Any, qrels: Any, measures: Sequence[ResolvedMeasure], needs: Ne
         needs = Needs(ties=needs.ties)
     else:
         pair, needs = _paired(run, qrels, measures, needs)
+        search_run(pair.run)
     judgments = _judgments(pair, needs)
     plan = _plan(pair, needs, judgments)
     if judgments and plan.strategy == "by number" and seeks_alike(pair, judgments, needs) and are_ours(measures):
@@ -95,9 +96,7 @@ def relate(pair: RunAndQrels, needs: Needs, measures: Sequence[ResolvedMeasure] 
         return labelled_relation(pair.run, needs)
     judgments = _judgments(pair, needs)
     strategy, _ = _plan(pair, needs, judgments)
-    if judgments is None:
-        return plan_relation(pair, pair.qrels, needs, strategy)
-    if strategy == "by number":
+    if judgments and strategy == "by number":
         relation, rankings = relate_by_number(pair, judgments, needs)
         if needs.budgets:
             from polars_ir.engine.within import with_counts  # for calls with budgets alone
@@ -106,9 +105,10 @@ def relate(pair: RunAndQrels, needs: Needs, measures: Sequence[ResolvedMeasure] 
         if measures and seeks_alike(pair, judgments, needs) and are_ours(measures):
             relation = with_alike(relation, rankings, pair)
         return relation.lazy()
-    return plan_relation(
-        pair, pair.qrels.with_frame(judgments.rows) if needs.relevant_only else pair.qrels, needs, strategy
-    )
+    if strategy == "by sorting" and not pair.searched:
+        search_run(pair.run)
+    read = pair.qrels.with_frame(judgments.rows) if judgments and needs.relevant_only else pair.qrels
+    return plan_relation(pair, read, needs, strategy)
 
 
 TIED = (
@@ -249,9 +249,7 @@ def _plan_of_few(pair: RunAndQrels, counting: Plan, judgments: Judgments) -> Pla
     if length < limits.together:
         return counting._replace(reason=f"{counting.reason}, and the rows of a query are not adjacent")
     # Contiguous rows of a query are numbered without a look at each, and ranked without a sort.
-    if length <= limits.short * of_query or of_query >= limits.numbered or run.rows < limits.streaming_rows:
-        return Plan("by number", "all is in memory, and the rows of a query stand together")
-    return counting._replace(reason=f"{counting.reason}, and the run has {limits.streaming_rows:,} rows or more")
+    return Plan("by number", "all is in memory, and the rows of a query stand together")
 
 
 def _judgments(pair: RunAndQrels, needs: Needs) -> Judgments | None:
@@ -273,13 +271,13 @@ def _judgments(pair: RunAndQrels, needs: Needs) -> Judgments | None:
 def _rows_together(run: CanonicalFrame) -> float:
     """Mean number of contiguous rows of a ranking, by the first rows."""
     first = run.select(*run.keys).head(10_000).collect(engine="in-memory")
-    return first.height / max(len(RowRuns.of(first, run.keys).starts), 1)
+    return first.height / max(len(RowRuns.of(*first).starts), 1)
 
 
 def _paired(run: Any, qrels: Any, measures: Sequence[ResolvedMeasure], needs: Needs) -> tuple[RunAndQrels, Needs]:
     """The run with its judgments, and the needs with the unjudged documents where a column of the run is read."""
     needs = needs.of_judgments(qrels)
-    pair = align(run, qrels, per=needs.per, by=needs.by)
+    pair = align(run, qrels, per=needs.per, by=needs.by, search=False)
     check_columns(pair, measures, needs)
     return pair, needs if needs.columns.isdisjoint(pair.extra_columns) else needs._replace(unjudged=True)
 

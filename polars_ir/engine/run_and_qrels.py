@@ -37,8 +37,8 @@ class RunAndQrels:
     `splits` are the columns of the judgments that make rankings of their own, such as that of the judges, `keys` those
     that make one ranking with its judgments: the run's, and the splits. `rows` is the number of rows of both in memory,
     those of a LazyFrame not counted, and of all `preferences`. `only_judged` are keys that the run has from the
-    judgments, as that of their judges. `extra_columns` are columns of the run that the judged
-    relation lacks.
+    judgments, as that of their judges. `searched` is false of a run in memory that whoever ranks it searches for
+    duplicates on the way. `extra_columns` are columns of the run that the judged relation lacks.
     """
 
     run: CanonicalFrame
@@ -46,6 +46,7 @@ class RunAndQrels:
     prepared: PreparedJudgments | None = None
     preferences: int = 0
     only_judged: Sequence[str] = ()
+    searched: bool = True
     judgments: CanonicalFrame = field(init=False)
     systems: list[str] = field(init=False)
     splits: list[str] = field(init=False)
@@ -72,8 +73,13 @@ class RunAndQrels:
         return self.prepared.kept((*key, self.qrels.per, self.qrels.by), make)
 
 
-def align(run: Any, qrels: Any = None, *, per: str | None = None, by: Sequence[str] = ()) -> RunAndQrels:
-    """A run and its judgments with canonical columns and ids of one type, checked; `by` are keys of rankings."""
+def align(
+    run: Any, qrels: Any = None, *, per: str | None = None, by: Sequence[str] = (), search: bool = True
+) -> RunAndQrels:
+    """A run and its judgments with canonical columns and ids of one type, checked; `by` are keys of rankings.
+
+    Without `search` whoever ranks the run has yet to search it for duplicates.
+    """
     if qrels is None:
         if per is not None:
             raise ColumnError(
@@ -89,9 +95,10 @@ def align(run: Any, qrels: Any = None, *, per: str | None = None, by: Sequence[s
     if run_side.eager and not table.eager:
         table = _judged(qrels.collect(), per, by)
     run_side, qrels_side = same_types(run_side, table)
-    search_run(run_side)
+    if search:
+        search_run(run_side)
     # Ids that were cast to the run's type are not those that were numbered.
-    return RunAndQrels(run_side, qrels_side, prepared if qrels_side is table else None)
+    return RunAndQrels(run_side, qrels_side, prepared if qrels_side is table else None, searched=search)
 
 
 def _judged(qrels: Any, per: str | None, by: Sequence[str]) -> CanonicalFrame:
@@ -147,8 +154,13 @@ def is_searched(run: CanonicalFrame) -> bool:
     return run.eager and run.rows <= tuning.TUNING.searched_rows
 
 
-def with_twice(run: CanonicalFrame) -> pl.LazyFrame:
-    """A row whose `TWICE` is true where a sample of a run's ids has a document of a query twice.
+def is_sampled(hashes: pl.Expr) -> pl.Expr:
+    """True for a row of a large run that is searched for duplicates, by the hash of its ids."""
+    return hashes & (tuning.TUNING.sampled - 1) == 0
+
+
+def with_twice(run: CanonicalFrame, rows: pl.Series | None = None) -> pl.LazyFrame:
+    """A row whose `TWICE` is true where a sample of a run's ids, of some rows or all, has a document of a query twice.
 
     Of a plan, whose rows nobody has counted, as many as are searched of a run in memory are searched, too.
     """
@@ -158,17 +170,26 @@ def with_twice(run: CanonicalFrame) -> pl.LazyFrame:
             pl.sum_horizontal(pl.col(key).hash(seed=place) for place, key in enumerate(keys))
         )
     )
-    sampled = pl.col("hash") % limits.sampled == 0
+    sampled = is_sampled(pl.col("hash"))
     if run.eager:
-        searched = hashed.filter(sampled)
+        searched = hashed.filter(sampled if rows is None else sampled & rows)
     else:
         searched = hashed.with_row_index("row").filter(sampled | (pl.col("row") < limits.searched_rows))
     return searched.select((pl.col("hash").drop_nulls().n_unique() < pl.col("hash").count()).alias(TWICE))
 
 
-def search_run(run: CanonicalFrame) -> None:
-    """Raise a `DataError` for a run in memory that gives a document of a query twice; a plan is searched as it runs."""
-    if is_searched(run) or (run.eager and with_twice(run).collect().item()):
+def search_run(run: CanonicalFrame, rows: pl.Series | None = None) -> None:
+    """Raise a `DataError` for a run in memory that gives a document of a query twice, in some rows, or in any.
+
+    A plan is searched as it runs.
+    """
+    if not run.eager:
+        return
+    if is_searched(run):
+        found = rows is None or may_repeat(run.select(*run.document).filter(rows))
+    else:
+        found = with_twice(run, rows).collect().item()
+    if found:
         search_duplicates(run)
 
 

@@ -20,26 +20,27 @@ class Tuning:
     #: judged one.
     deep: int = 24
 
-    #: Judgments per query at which a large run in memory is joined by row number: one with contiguous rows, and one in
-    #: any order that has several systems or few rows for each judgment. Below this that saves little time and takes
-    #: more memory. A run of fewer rows than `counted` is always joined so.
+    #: Judgments per query at which a large run in memory is joined by row number though its rows are in no order, if it
+    #: has several systems or few rows for each judgment. One of fewer rows than `counted`, or with contiguous ones,
+    #: always is.
     numbered: int = 8
 
     #: Mean number of contiguous rows of a ranking at which the rows of a query count as contiguous.
     together: int = 4
 
-    #: Rows of a ranking per judgment of its query, up to which numbering them all is faster than counting, in runs of
-    #: any size with contiguous queries: counting joins nearly as many rows as there are.
+    #: Rows of a run per judgment, up to which numbering them all is faster than counting if it has several systems or
+    #: many judgments a query: counting joins nearly as many rows as there are.
     short: int = 32
 
     #: Rows of a run that are searched for duplicates whole. Of a larger one, one in `sampled` of the ids is, which
     #: takes a twentieth of the time of an evaluation in memory and a quarter of that of a scan (all would take two
     #: thirds), and the documents whose judgments are read, which costs nothing; `validate` searches all.
+    #: `sampled` is a power of two.
     searched_rows: int = 1_000_000
     sampled: int = 64
 
     #: Row count in memory of a run at which, with fewer judgments, counting by steps becomes faster if its queries are
-    #: not contiguous. Where they are, it takes less memory with `streaming_rows`.
+    #: not contiguous.
     counted: int = 200_000
 
     #: Row count in memory at which the streaming engine becomes faster than the in-memory one.

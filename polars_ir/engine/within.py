@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from polars_ir.engine.in_memory import RANKING, Rankings, filled, places, repeats, row_numbers, starts_of
+from polars_ir.engine.in_memory import RANKING, Rankings, RowRuns, filled, places, repeats, row_numbers
 from polars_ir.engine.ranking import POSITION, with_position
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.rules import Rule, checked
@@ -55,7 +55,7 @@ def counted_within(rankings: Rankings, run: CanonicalFrame, columns: Sequence[st
         placed = pl.DataFrame({"ranking": rankings.ranking, "rank": rank})
         order = placed.select(pl.arg_sort_by("ranking", "rank")).to_series()
         ranking = rankings.ranking[order]
-    starts = starts_of(ranking)
+    starts = RowRuns.of(ranking).starts
     counts = [pl.DataFrame({RANKING: ranking[starts], "row": starts if order is None else order[starts]})]
     for cost, of_cost in _by_cost(columns).items():
         costs = rankings.rows[cost] if order is None else rankings.rows[cost][order]

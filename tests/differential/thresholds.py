@@ -46,7 +46,7 @@ VALUES = {
 #: With these a run in memory is taken for a large one with few judgments, which draws of each would seldom make it.
 OF_LARGE_RUNS = {
     **dict.fromkeys(["small", "short", "searched_rows", "counted", "streaming_rows", "sparse"], 0),
-    **dict.fromkeys(["deep", "numbered"], 10**9),
+    **dict.fromkeys(["deep", "numbered", "together"], 10**9),
 }
 
 

@@ -77,7 +77,7 @@ def test_a_large_run_is_judged_as_a_small_one(one, other, sparse):
     with pytest.MonkeyPatch.context() as patch:
         tune(patch, deep=10**9)
         small = ir.judge(runs, qrels_frame(qrels))
-        tune(patch, counted=0, streaming_rows=0, sparse=sparse)
+        tune(patch, counted=0, streaming_rows=0, sparse=sparse, together=10**9)
         large = ir.judge(runs, qrels_frame(qrels))
     assert_frame_equal(large, small, check_row_order=False)
 
@@ -85,7 +85,7 @@ def test_a_large_run_is_judged_as_a_small_one(one, other, sparse):
 @pytest.mark.parametrize("sparse", [0, 10**9])
 @pytest.mark.parametrize("scores", [[3.0, 2.0, 2.0], [3.0, 3.0, 2.0], [2.0, 3.0, 2.0]])
 def test_a_judged_document_twice_in_a_large_run_is_an_error(scores, sparse, monkeypatch):
-    tune(monkeypatch, searched_rows=0, deep=10**9, counted=0, streaming_rows=0, sparse=sparse)
+    tune(monkeypatch, searched_rows=0, deep=10**9, counted=0, streaming_rows=0, sparse=sparse, together=10**9)
     run = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["d1", "d9", "d1"], "score": scores})
     with pytest.raises(ir.IRError, match="repeat the ids of another"):
         run.ir.evaluate(QRELS, "AP")
@@ -106,7 +106,7 @@ def test_unjudged_documents_that_repeat_in_a_large_run_are_found_by_a_sample(kin
 
 @pytest.mark.parametrize("sparse", [0, 10**9])
 def test_a_large_run_may_hold_no_judged_document(sparse, monkeypatch):
-    tune(monkeypatch, counted=0, streaming_rows=0, sparse=sparse)
+    tune(monkeypatch, counted=0, streaming_rows=0, sparse=sparse, together=10**9)
     run = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["x1", "x2"], "score": [2.0, 1.0]})
     for some in (run, run.clear()):
         assert ir.judge(some, QRELS)["rank"].to_list() == [None, None]

@@ -58,7 +58,7 @@ def numbered(ids: pl.Expr) -> pl.Expr:
 @pytest.mark.whole("a second a case", quick=2)
 def test_all_figures_are_those_of_ids_as_text(ties, large, monkeypatch):
     if large:
-        tune(monkeypatch, deep=10**9, counted=0, streaming_rows=0, sparse=0)
+        tune(monkeypatch, deep=10**9, counted=0, streaming_rows=0, sparse=0, together=10**9)
     run, qrels = (frame.with_columns(doc_id=numbered(pl.col("doc_id"))) for frame in collection(3, queries=30))
     of_text = [frame.with_columns(pl.col("doc_id").cast(pl.String)) for frame in (run, qrels)]
     measures = ["AP", "nDCG", "RR", "P@3"] if ties == "expected" else every_measure()

@@ -98,7 +98,7 @@ def test_the_engine_changes_nothing(engine, deep, monkeypatch):
 @pytest.mark.parametrize("numbered", PLANS, ids=["by number", "planned"])
 @pytest.mark.whole("seconds a case", quick=1)
 def test_the_plan_changes_nothing(deep, numbered, monkeypatch):
-    tune(monkeypatch, deep=deep, numbered=numbered, counted=0, streaming_rows=0)
+    tune(monkeypatch, deep=deep, numbered=numbered, counted=0, streaming_rows=0, together=10**9)
     assert bits(ir.evaluate(*large(), every_measure())) == bits(evaluated())
 
 
@@ -126,7 +126,7 @@ def in_rank_order(run: pl.DataFrame) -> pl.DataFrame:
 @pytest.mark.parametrize("sparse", [0, 10**9])
 @pytest.mark.whole("seconds a case", quick=3)
 def test_a_large_run_has_the_same_bits_in_any_order(order, sparse, monkeypatch):
-    tune(monkeypatch, deep=10**9, numbered=10**9, counted=0, streaming_rows=0, sparse=sparse)
+    tune(monkeypatch, deep=10**9, numbered=10**9, counted=0, streaming_rows=0, sparse=sparse, together=10**9)
     run, qrels = large()
     assert bits(ir.evaluate(order(run), qrels, every_measure())) == bits(evaluated())
 

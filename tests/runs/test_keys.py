@@ -73,7 +73,7 @@ def way(request, monkeypatch):
     limits: dict[str, dict[str, float]] = {
         "small": {"small": 10_000},
         "number": {},
-        "counting": {"counted": 0, "deep": 1000, "numbered": 10**9, "streaming_rows": 0},
+        "counting": {"counted": 0, "deep": 1000, "numbered": 10**9, "together": 10**9},
         "sorting": {"deep": 1},
     }
     tune(monkeypatch, **limits[request.param])
