@@ -138,9 +138,8 @@ def _relation(run: CanonicalFrame, catalogue: Catalogue | None, measures: Sequen
         there = there.with_columns(pl.lit(None, pl.Int64).alias(ITEMS))
     if any(USERS in measure.expression.meta.root_names() for measure in measures):
         numbers = {USERS: pl.len(), LONGEST: pl.col(LENGTH).max()}
-        lists = (
-            lengths_of(run).group_by(*systems, each).agg(n.cast(pl.Int64).alias(name) for name, n in numbers.items())
-        )
+        of_systems = lengths_of(run).group_by(*systems, each)
+        lists = of_systems.agg(n.cast(pl.Int64).alias(name) for name, n in numbers.items())
         there = there.join(lists, on=on, how="left", nulls_equal=True)
     return there.join(counts, on=on, how="left", nulls_equal=True).with_columns(pl.col(*weights).fill_null(0))
 

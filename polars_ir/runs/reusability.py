@@ -162,15 +162,13 @@ def _without(
     after = _means(runs, _kept(judgments, documents), measure) if removed.height else means
     compared = means.join(after, on="run", suffix="_without").join(groups, on="run")
     sign = -1 if is_cost(measure.name) else 1
-    ahead, ahead_without = [
-        (sign * (pl.col(mean) - pl.col(f"{mean}_right"))).sign() for mean in ("mean", "mean_without")
-    ]
+    means_of_both = ("mean", "mean_without")
+    ahead, ahead_without = [(sign * (pl.col(name) - pl.col(f"{name}_right"))).sign() for name in means_of_both]
     pairs = compared.join(compared, how="cross", suffix="_right")
     tied = (ahead.abs().sum() * ahead_without.abs().sum()).sqrt()
     tau = pairs.select(pl.when(tied > 0).then((ahead * ahead_without).sum() / tied)).item()
-    of_group = pairs.filter(pl.col("group") == group)
     passes = (ahead > 0) & (ahead_without <= 0) & (pl.col("group_right") != group)
-    passed_by = of_group.group_by("run").agg(passed_by=pl.col("run_right").filter(passes).sort())
+    passed_by = pairs.filter(group=group).group_by("run").agg(passed_by=pl.col("run_right").filter(passes).sort())
     return (
         compared.filter(group=group)
         .join(passed_by, on="run")

@@ -66,19 +66,11 @@ def similarity(runs: Table[FrameT], other: Any = None, *, k: int = 10, p: float 
     if table.systems is not None and len(table.systems) < 2:
         raise ColumnError("needs two runs at least; got one.", about="similarity")
     run, query = table.dtypes["run"], table.dtypes["query_id"]
+    schema = {"run": run, "other": run, "query_id": query, **dict.fromkeys(_measures(k, p), pl.Float64())}
+    rows = ranked(table).select("run", "query_id", "doc_id", "rank")
     # A function of all rows: the last bits of a streaming plan depend on its batches.
-    similarities = (
-        ranked(table)
-        .select("run", "query_id", "doc_id", "rank")
-        .map_batches(
-            partial(_similarities, k=k, p=p),
-            schema={"run": run, "other": run, "query_id": query, **dict.fromkeys(_measures(k, p), pl.Float64())},
-            predicate_pushdown=False,
-            projection_pushdown=False,
-            slice_pushdown=False,
-        )
-    )
-    return returned(similarities, table, runs)
+    unchanged: Any = dict.fromkeys(("predicate_pushdown", "projection_pushdown", "slice_pushdown"), False)
+    return returned(rows.map_batches(partial(_similarities, k=k, p=p), schema=schema, **unchanged), table, runs)
 
 
 def _similarities(rows: pl.DataFrame, k: int, p: float) -> pl.DataFrame:
@@ -133,16 +125,14 @@ def _agreements(part: Part, weights: pl.DataFrame, k: int) -> pl.LazyFrame:
 
     lists, rows, others, rows_of_others = part
     short, long, deeper = pl.col("short"), pl.col("long"), pl.max_horizontal("rank", "other_rank")
-    counts = (
-        paired(rows, rows_of_others, "query", "doc_id")
-        .select("list", "other", "short", deeper=deeper, part=down_to("by_depth", long) - down_to("before", deeper))
-        .group_by("list", "other")
-        .agg(
-            common=(pl.col("deeper") <= k).sum().cast(pl.Float64),
-            x_short=(pl.col("deeper") <= short).sum().cast(pl.Float64),
-            x_long=pl.len().cast(pl.Float64),
-            depths=total(pl.col("part").sort()),
-        )
+    part_of_each = down_to("by_depth", long) - down_to("before", deeper)
+    both = paired(rows, rows_of_others, "query", "doc_id")
+    both = both.select("list", "other", "short", deeper=deeper, part=part_of_each)
+    counts = both.group_by("list", "other").agg(
+        common=(pl.col("deeper") <= k).sum().cast(pl.Float64),
+        x_short=(pl.col("deeper") <= short).sum().cast(pl.Float64),
+        x_long=pl.len().cast(pl.Float64),
+        depths=total(pl.col("part").sort()),
     )
     # Lists without a common document are a pair, too.
     pairs = paired(lists, others, "query").join(counts, on=["list", "other"], how="left")
