@@ -175,7 +175,7 @@ def judged_change(
     by = list(map(after.roles.get, by, by))
     its_range = ranges_of(names, options["ranges"])
     allowed = _allowed(after, before, its_range, options["max_drop"])
-    floor_of = _floors({} if floors is None else floors, names)
+    floor_of = {} if floors is None else _floors(floors, names)
     keys: dict[str, None] = {}
     for table in (after, before):
         if not is_plan:
@@ -200,8 +200,8 @@ def judged_change(
             scores = paired_systems(
                 part, names, how, keys=apart, what="ir.gate", only=only, source=source, common=common
             )
-            if isinstance(scores, Scores):
-                _check_common(scores, apart)
+            if isinstance(scores, Scores) and not scores.answered.all(axis=1).any():
+                raise _nothing_shared(scores, apart)
             for name in scores.measures:
                 check_range(name, scores.seen(name), its_range[name])
             found = scores.paired([(0, 1)], missing="skip", tails=True, as_0=as_0, ranges=its_range)
@@ -420,11 +420,9 @@ def level_of(options: Mapping[str, Any]) -> float:
     return stats.planning.level_of_look(*options["looks"], alpha=alpha)
 
 
-def _check_common(scores: Scores, keys: Sequence[str]) -> None:
-    """Raise a `DataError` if no query is in both frames."""
-    if scores.answered.all(axis=1).any():
-        return
+def _nothing_shared(scores: Scores, keys: Sequence[str]) -> DataError:
+    """The error for frames without a query in common."""
     if keys:
-        raise DataError(f"new and old must have the same queries and {quoted(keys)}; they share none.")
+        return DataError(f"new and old must have the same queries and {quoted(keys)}; they share none.")
     says = f"new and old must have the same queries; they share none: {scores.examples([0, 1])}. Write their ids alike."
-    raise DataError(says)
+    return DataError(says)
