@@ -11,7 +11,7 @@ from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.engine.run_and_qrels import align, searched
 from polars_ir.errors import ColumnError, OptionError, nearest, quoted, with_names
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.rules import guard
+from polars_ir.frames.rules import Rule, guard
 from polars_ir.frames.table import fitting, run_table, same_types
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, count, keys_named, one_of, public
@@ -153,6 +153,10 @@ def collapse(run: Table[FrameT], by: str | pl.Expr | Mapping[str, str | pl.Expr]
     rows = rows.with_columns(_new_id(table, column).alias(role) for role, column in _roles(new).items())
     schema = rows.collect_schema()
     rows = rows.with_columns(pl.col(role).cast(fitting("run", role, str(new[role]), schema[role])) for role in new)
+    for role in new:
+        null = pl.col(role).is_null() & pl.col(was[role]).is_not_null()
+        rule = Rule(null, f"whose new {role!r} is null", "Give each row one, its old id where nothing is to change")
+        rows = table.checked(rule, rows=rows, names={was[role]: f"old {role}"})
     score = pl.col("score")
     # Integers are added exactly, and cast once.
     exact = score.cast(pl.Int128 if table.dtypes["score"].is_integer() else pl.Float64)

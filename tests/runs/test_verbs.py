@@ -112,6 +112,14 @@ def test_passages_collapse_to_documents():
         assert by_expression.sort("doc_id").equals(found)
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_passage_without_a_document_is_told_with_its_id(lazy):
+    run = pl.DataFrame({"query_id": ["q"] * 2, "doc_id": ["a#1", "c"], "score": [1.0, 4.0], "doc": ["a", None]})
+    with pytest.raises((ir.IRError, pl.exceptions.InvalidOperationError), match=r"rows? whose new 'doc_id' is null"):
+        (run.lazy() if lazy else run).ir.collapse("doc").lazy().collect()
+    assert run.ir.collapse(pl.coalesce("doc", "doc_id"))["doc_id"].to_list() == ["c", "a"]
+
+
 def test_sub_queries_collapse_to_their_query():
     run = pl.DataFrame(
         {"query_id": ["q.1", "q.2", "q.2"], "doc_id": ["a", "a", "b"], "score": [1.0, 3.0, 2.0], "whole": ["q"] * 3}
