@@ -20,7 +20,7 @@ DRAW = np.random.default_rng(3)
         DRAW.normal(0, 1e-99, 300),
         np.exp(DRAW.normal(0, 9, 300)),
         DRAW.random(300) * 2.0**-1060,
-        [1e100, 1.0, -3e99, 0.0],
+        [1e100, 1.0, 1e100, 0.0],
         [1e8, 0.1, -1e8],
         [0.0, -0.0],
     ],
