@@ -129,9 +129,10 @@ def ranked_slices(
     check_correction(options["correction"])
     if isinstance(per_query, pl.LazyFrame) and baseline is None:
         queries = queries_of(per_query, measures, by=by, needs="by", repeated=True)
+        found = slice_moments(queries, source)[0].items()
         slices = [
             {"run": system, "baseline": None, "measure": measure, "scores": None, **each}
-            for (system, attribute, measure), parts in slice_moments(queries, source)[0].items()
+            for (system, attribute, measure), parts in sorted(found, key=lambda part: queries.slices.index(part[0][1]))
             for each in _of_moments(parts, all_others(list(parts.values())), attribute, range_of(measure))
         ]
         return _ranked(slices, queries, [], options)

@@ -38,6 +38,7 @@ def markdown(content: Content, query_figures: bytes) -> str:
     """The comment of a report."""
     measure = content["measures"][0]["name"]
     answered = answer(content, measure, content["baseline"], escaped)
+    answered += map(_inactive, content["answers"][0][len(answered) :])
     if judged := verdict(content["verdicts"], escaped):
         answered = [judged, *answered]
     parts = [MARK, " ".join([f"**{_sentence(answered[0])}**", *map(_sentence, answered[1:])])]
@@ -54,7 +55,11 @@ def escaped(text: object) -> str:
     """
     line = plain(text)
     # A reference is no syntax in any flavour, where a backslash is one in some places.
-    return f"<code>{ACTIVE.sub(lambda found: f'&#{ord(found[0])};', line)}</code>"
+    return f"<code>{_inactive(line)}</code>"
+
+
+def _inactive(text: str) -> str:
+    return ACTIVE.sub(lambda found: f"&#{ord(found[0])};", text)
 
 
 def _sentence(text: str) -> str:

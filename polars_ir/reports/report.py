@@ -230,9 +230,16 @@ def report_of_change(
     cluster: str | None = None,
     attributes: pl.DataFrame | None = None,
     heading: Mapping[str, str | None] = MappingProxyType(heading_of()),
+    turned: Sequence[str] = (),
 ) -> Report:
-    """The report of a change that `gate` judged: of two runs with their judgments, or of their figures without."""
-    measures, both = verdicts["measure"].to_list(), {"new": new, "old": old}
+    """The report of a change that `gate` judged: of two runs with their judgments, or of their figures without.
+
+    Of measures that are `turned`, whose better values the catalogue does not know, it has the verdict alone.
+    """
+    measures, both = [name for name in verdicts["measure"] if name not in turned], {"new": new, "old": old}
+    if not measures:
+        says = f"has no figures of {quoted(turned)}, whose better values only the given ranges tell."
+        raise OptionError(says, about="report", fix="Leave it out")
     options: Any = {name: option.default for name, option in options_of(Reporting).items()}
     if qrels is None:
         tables = {name: per_query_table(frame) for name, frame in both.items()}
@@ -246,10 +253,13 @@ def report_of_change(
     else:
         experiment = evaluated(both, qrels, measures, options)
     made = reported(experiment, "old", texts, attributes, N_QUERIES, options, verdicts, heading)
-    if cluster is None:
-        return made
     counted = f"The verdict counts each {cluster} once; the other figures of this page count queries."
-    answers = [[*sentences, counted] for sentences in made.content["answers"]]
+    said = [] if cluster is None else [counted]
+    if turned:
+        said.append(f"Of {', '.join(map(plain, turned))}, better as the given ranges say, there is the verdict alone.")
+    if not said:
+        return made
+    answers = [[*sentences, *said] for sentences in made.content["answers"]]
     return Report({**made.content, "answers": answers}, made.figures)
 
 

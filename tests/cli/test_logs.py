@@ -3,7 +3,9 @@
 import io
 import json
 import re
+from pathlib import Path
 
+import polars as pl
 import pytest
 
 from polars_ir.cli import main
@@ -136,6 +138,30 @@ def test_the_gate_of_two_logs_shows_the_worst_slices(new, old, capsys):
     assert "does not ship: 0 of 1 measures passed" in out
     assert re.search(r"tenant .* small .* FullRecall@5 .* 12 .* -1.0000", out)
     assert " big " not in out
+
+
+@pytest.mark.whole("four gates")
+def test_slices_and_comments_go_by_a_range_that_the_catalogue_does_not_have(tmp_path, capsys):
+    new, old, queries, comment = (str(tmp_path / name) for name in ("new.csv", "old.csv", "queries.csv", "comment.md"))
+    before = pl.DataFrame({"query_id": range(40), "AP": [0.5] * 40}).with_columns(ms=100 + pl.col("query_id") % 3)
+    is_fast = pl.col("query_id") < 20
+    before.write_csv(old)
+    before.with_columns(pl.col("ms") - pl.when(is_fast).then(50).otherwise(10)).write_csv(new)
+    halves = pl.when(is_fast).then(pl.lit("fast")).otherwise(pl.lit("slow"))
+    before.select("query_id", half=halves).write_csv(queries)
+    words = ["gate", new, old, "-m", "ms", "--range", "ms=200:0", "--max-drop", "5", "--queries", queries]
+    assert main([*words, "--slice", "half"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"slow .* ms .* 20 .* -10.0000 .* -50.0000 .* 40.0000", out)
+    assert "fast" not in out
+    assert main([*words, "--report", comment]) == 2
+    assert "no figures of 'ms', whose better values only the given ranges tell" in capsys.readouterr().err
+    drops = ["--max-drop", "ms=5", "--max-drop", "AP=.1"]
+    assert main([*words[:7], *drops, "-m", "AP", "--report", comment]) == 0
+    text = Path(comment).read_text("utf-8")
+    assert "Of ms, better as the given ranges say, there is the verdict alone" in text
+    assert "| <code>ms</code> | no worse |" in text
+    assert "worse than the baseline" not in text
 
 
 def test_a_comment_names_the_missing_evidence_and_where_it_went(new, old, tmp_path, capsys):

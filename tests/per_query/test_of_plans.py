@@ -69,6 +69,14 @@ def test_comparisons_of_a_plan_are_those_of_its_values(options):
     assert_same(ir.compare(SYSTEMS.lazy(), **given), ir.compare(SYSTEMS, **given))
 
 
+def test_in_a_slice_that_neither_of_two_answers_both_count_0():
+    keys = {"run": list("abcabcc"), "query_id": list("qqqrrrs"), "language": ["de"] * 6 + ["en"]}
+    frame = pl.DataFrame({**keys, "RR": [0.5, 1, 0, 0.25, 1, 0.5, 1]})
+    found = ir.compare(frame, by="language", baseline="a")
+    assert_same(ir.compare(frame.lazy(), by="language", baseline="a"), found)
+    assert found.filter(language="en", run="b").select("mean", "n_queries").row(0) == (0, 1)
+
+
 def test_many_systems_are_compared_in_plans_of_some_each():
     many, given = drawn("abcdefgh", n=60), {"measures": ["AP", "RR"], "by": "language"}
     assert AT_ONCE < 2 * 28

@@ -528,6 +528,9 @@ def test_the_gate_writes_a_change_as_a_page(tmp_path, capsys):
         content["answers"][0][-1] == "The verdict counts each topic once; the other figures of this page count queries."
     )
     assert [file["name"] for file in content["made"]["files"]][-2:] == ["queries.csv", "corpus.jsonl"]
+    comment = tmp_path / "comment.md"
+    assert main(["gate", *files[:-1], str(comment), "--qrels", qrels_file, *texts, "--cluster", "topic"]) in (1, 3)
+    assert "The verdict counts each topic once; the other figures of this page count queries" in comment.read_text()
     assert main(["gate", *files[:4], "--qrels", qrels_file, "--documents", str(corpus)]) == 2
     assert "does not ship" in capsys.readouterr().out
     figures = [str(tmp_path / f"{name}.parquet") for name in ("new", "old")]

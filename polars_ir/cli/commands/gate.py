@@ -31,6 +31,7 @@ from polars_ir.language.columns import is_cost
 from polars_ir.language.options import check, one_of, options_of
 from polars_ir.per_query.assert_no_worse import status as exit_status
 from polars_ir.per_query.gate import gate_with_floors
+from polars_ir.per_query.shared.measures import ranges_of
 from polars_ir.per_query.shared.options import INCONCLUSIVE, Gating
 from polars_ir.per_query.worst_slices import worst_slices
 
@@ -86,24 +87,34 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         floors=_by_name("floor", options.floor or []),
         **gating,
     )
+    measures = verdict["measure"].unique(maintain_order=True).to_list()
+    turned = [name for name, its in ranges_of(measures, ranges).items() if its.is_cost != is_cost(name)]
     slices = _slices_of(options, of_logs)
     if slices is not None and old is not None:
-        options.worst = _worst(new, old, slices, verdict["measure"].unique(maintain_order=True))
+        options.worst = _worst(new, old, slices, measures, turned)
     if options.report is not None and old is not None:
-        _write_report(verdict, new, old, qrels, options, logs, slices)
+        _write_report(verdict, new, old, qrels, options, logs, slices, turned)
     return verdict
 
 
-def _worst(new: pl.DataFrame, old: pl.DataFrame, slices: pl.DataFrame, measures: pl.Series) -> pl.DataFrame:
-    """The slices that lose more than the other queries, the worst first."""
+def _worst(
+    new: pl.DataFrame, old: pl.DataFrame, slices: pl.DataFrame, measures: list[str], turned: list[str]
+) -> pl.DataFrame:
+    """The slices that lose more than the other queries, the worst first.
+
+    `turned` are measures whose better values are others than the catalogue knows, by a range that was given.
+    """
     query = required("per_query", "query_id", new.columns)
     sides = {"new": new, "old": old.rename({required("per_query", "query_id", old.columns): query})}
-    both = [side.select(pl.lit(name).alias("run"), query, *measures) for name, side in sides.items()]
+    values = [-pl.col(name).cast(pl.Float64) if name in turned else pl.col(name) for name in measures]
+    both = [side.select(pl.lit(name).alias("run"), query, *values) for name, side in sides.items()]
     figures, by = alike(pl.concat(both, how="vertical_relaxed"), slices)
-    found = worst_slices(figures, by, measures.to_list(), baseline="old")
+    found = worst_slices(figures, by, measures, baseline="old")
     costs = pl.col("measure").is_in([name for name in measures if is_cost(name)])
     lost = found.filter(pl.col("p_corrected").is_not_null() & ((pl.col("difference") < 0) != costs))
-    return lost.select(SLICE_COLUMNS).head(SLICES)
+    figures = pl.col("mean", "rest_mean", "difference")
+    as_given = pl.when(pl.col("measure").is_in(turned)).then(-figures).otherwise(figures)
+    return lost.with_columns(as_given).select(SLICE_COLUMNS).head(SLICES)
 
 
 def _logs_of(files: list[str], options: argparse.Namespace) -> dict[str, Any]:
@@ -195,6 +206,7 @@ def _write_report(
     options: argparse.Namespace,
     logs: dict[str, Any],
     slices: pl.DataFrame | None,
+    turned: list[str],
 ) -> None:
     """Write the page of a change, or the comment on it, whose two systems are called new and old."""
     from polars_ir.cli.commands.report import with_origin
@@ -213,7 +225,7 @@ def _write_report(
             texts[name] = of_logs
     heading = heading_of(options.title, options.date)
     made = report_of_change(
-        new, old, qrels, verdict, texts, options.cluster, attributes_of(slices, None), heading=heading
+        new, old, qrels, verdict, texts, options.cluster, attributes_of(slices, None), heading=heading, turned=turned
     )
     with_origin(made, options, [*files, options.qrels, options.queries, options.documents], options.report)
     if Path(options.report).suffix == COMMENT:

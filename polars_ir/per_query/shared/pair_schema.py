@@ -151,7 +151,8 @@ class PairSchema:
 
     def _with_differences(self, both: pl.LazyFrame) -> pl.LazyFrame:
         """Pairs of values with their differences, rounded by the unit of each."""
-        ends, unit = {"difference": ("first", "second")}, pl.col("unit")
+        # There is none where neither system has a row of the slice, in which both count 0.
+        ends, unit = {"difference": ("first", "second")}, pl.col("unit").fill_null(1.0)
         if self.with_people:
             ends["model"] = "model_first", "model_second"
         differences = {name: pl.col(first) - pl.col(second) for name, (first, second) in ends.items()}
