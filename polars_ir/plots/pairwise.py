@@ -18,6 +18,7 @@ from polars_ir.per_query.shared.options import ROUNDED, Testing, Tying
 from polars_ir.per_query.shared.paired import Scores, scores_of
 from polars_ir.per_query.shared.tests import TESTS
 from polars_ir.plots import style
+from polars_ir.tables.cells import p_beside
 
 #: The figures of a query: both values, and their difference.
 FIGURES = ("run_value", "baseline_value", "difference")
@@ -112,7 +113,7 @@ def differences(
     compared = style.by_part(comparison, headings)
     for (heading, of_heading), (_, of_part) in zip(compared.items(), scores.each_slice(), strict=True):
         for row in of_heading.to_dicts():
-            rows.append({**row, "heading": ", ".join(filter(None, (heading, row["run"])))})
+            rows.append({**row, "alpha": alpha, "heading": ", ".join(filter(None, (heading, row["run"])))})
             # A test may compare all systems on the queries for which all of them have a value.
             tolerance = options["tolerance"] * ROUNDED
             pairs.append(ranked_pairs(of_part, name, row["run"], baseline, tolerance, of_all=test.complete))
@@ -188,7 +189,7 @@ def _in_words(row: Mapping[str, Any]) -> str:
         return f"{counts}; {row['note']}"
     ends = "" if row["low"] is None else f" [{style.number(row['low'])}, {style.number(row['high'])}]"
     p = row["p_corrected"]
-    sure = f"; p not defined ({row['note']})" if p is None else ", p < 0.001" if p < 0.001 else f", p = {p:.3f}"
+    sure = f"; p not defined ({row['note']})" if p is None else f", p {p_beside(p, row['alpha'])}"
     return f"{counts}; mean difference {style.number(row['difference'])}{ends}{sure}"
 
 

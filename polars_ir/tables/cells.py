@@ -225,13 +225,22 @@ def check_parts(parts: Sequence[str], baseline: str | None, test: str | None) ->
             raise OptionError(says, about="show", fix=f"Name the {lacking}")
 
 
-def p_text(p: float) -> str:
-    """A p as papers print it.
+def p_text(p: float, alpha: float = 0.05) -> str:
+    """A p as papers print it, but for one that would be rounded to the level of its test.
 
-    >>> p_text(0.02349), p_text(0.0004), p_text(1.0)
-    ('.023', '<.001', '1.000')
+    >>> p_text(0.02349), p_text(0.0004), p_text(1.0), p_text(0.04996)
+    ('.023', '<.001', '1.000', '.04996')
     """
-    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+    if p < 0.001:
+        return "<.001"
+    places = next((n for n in range(3, 17) if p == alpha or float(f"{p:.{n}f}") != alpha), 17)
+    return f"{p:.{places}f}".removeprefix("0")
+
+
+def p_beside(p: float, alpha: float = 0.05) -> str:
+    """A p in a sentence: `= 0.023`, `< 0.001`."""
+    sign = "< " if p < 0.001 else "= "
+    return sign + p_text(p, alpha).removeprefix("<").replace(".", "0.", p < 1)
 
 
 def beside(
@@ -241,7 +250,7 @@ def beside(
     *,
     times: int,
     digits: int,
-    confidence: float,
+    alpha: float,
 ) -> Iterator[pl.DataFrame]:
     """The cells beside those of a measure; `figures` are rows of `summarize` and of `compare`."""
     measure, systems = column["measure"][0], column["run"].to_list()
@@ -253,10 +262,10 @@ def beside(
             texts = _differences([compared.get(system, {}) for system in systems], times, digits)
         else:
             p = [compared.get(system, {}).get("p_corrected") for system in systems]
-            texts = _aligned([[UNDEFINED] if value is None else [p_text(value)] for value in p])
+            texts = _aligned([[UNDEFINED] if value is None else [p_text(value, alpha)] for value in p])
         yield column.with_columns(
             part=pl.lit(part),
-            heading=pl.lit(f"{measure} {PARTS[part].format(100 * confidence)}"),
+            heading=pl.lit(f"{measure} {PARTS[part].format(100 * (1 - alpha))}"),
             mean=pl.lit(None, pl.Float64),
             text=pl.Series(texts, dtype=pl.String),
             marks=pl.lit(""),

@@ -70,7 +70,7 @@ def table(
     Parameters
     ----------
     per_query
-        The result of `evaluate`, or a dict of such frames by system. A single system has no marks.
+        The result of `evaluate`, or a dict of such frames by system. A single system, or query, has no marks.
     measures
         The measures to show, in this order; by default all.
     by
@@ -207,7 +207,7 @@ def _with_parts(
     columns = []
     for column in cells.partition_by("measure", maintain_order=True):
         times = times_of(column["measure"][0], percent=percent)
-        others = beside(column, parts, figures, times=times, digits=digits, confidence=1 - alpha)
+        others = beside(column, parts, figures, times=times, digits=digits, alpha=alpha)
         columns += [column, *others]
     return pl.concat(columns)
 
@@ -215,11 +215,12 @@ def _with_parts(
 def _compared(
     rows: pl.DataFrame, measures: Sequence[str], baseline: str | None, options: Any, keys: Sequence[str]
 ) -> pl.DataFrame | None:
-    """The systems compared; None for a single one, or without a test."""
+    """The systems compared; None for a single one, of a single query, or without a test."""
     is_alone = rows["run"].n_unique() == 1
+    is_one_query = rows["query_id"].n_unique() == 1
     if is_alone and baseline is not None:
         check_systems("baseline", [baseline], [rows["run"][0]])
-    if is_alone or options["test"] is None:
+    if is_alone or is_one_query or options["test"] is None:
         return None
     require("stats", "ir.table with a test")
     interval = TESTS[options["test"]].interval_of_mean

@@ -461,6 +461,10 @@ def test_one_system_has_neither_marks_nor_bold():
     assert note(per_query(alone=LOW)) == "5 queries."
 
 
+def test_systems_with_one_query_have_no_marks():
+    assert note(per_query(low=LOW[:1], high=HIGH[:1])) == "Bold: the best. 1 query."
+
+
 def test_a_frame_without_systems_is_one():
     assert cells(per_query(alone=LOW).drop("run")) == [["mean", "0.1800"]]
 

@@ -34,6 +34,7 @@ from polars_ir.language.options import check, count, public, whole
 from polars_ir.language.words import average, total
 from polars_ir.per_query.compare import compare
 from polars_ir.runs.rankings import LowerIsBetter, collected, first, in_order, ranked
+from polars_ir.tables.cells import p_beside
 
 #: The systems of the comparison.
 TUNED, SINGLE, EQUAL = "tuned, out of fold", "best single run, out of fold", "equal weights"
@@ -308,4 +309,5 @@ def _in_words(subject: str, row: Mapping[str, Any], s: str, *, cost: bool) -> st
     sure = "significant" if row["significant"] else "not significant"
     low, high = row["simultaneous_low"], row["simultaneous_high"]
     interval = "" if low is None else f", 95 % interval of all comparisons {low:+.4f} to {high:+.4f}"
-    return f"{subject} {verb} {abs(row['difference']):.4f} against it ({sure}, p = {row['p_corrected']:.3f}{interval})."
+    sure = f"{sure}, p {p_beside(row['p_corrected'])}"
+    return f"{subject} {verb} {abs(row['difference']):.4f} against it ({sure}{interval})."

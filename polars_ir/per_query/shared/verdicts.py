@@ -147,7 +147,7 @@ def judged(
     d = pair.sample
     gains = d.scaled(-1) if value_range.is_cost else d
     bounds = _bounds(gains, pair.measure, options, 1)
-    told = _beyond_chance(d.mean, p) if p is not None and p <= options["alpha"] else None
+    told = _beyond_chance(d.mean, p, options["alpha"]) if p is not None and p <= options["alpha"] else None
     notes: list[str] = []
     verdict = _decided(gains, pair.measure, bounds, max_drop, options, n_rows)
     if verdict == "no worse" and told:
@@ -235,7 +235,7 @@ def _undecided(
         return ["fewer than two queries with a value of both systems"]
     notes = _without(gains, bounds, options)
     if p is not None and p <= options["alpha"]:
-        notes.append(f"{_beyond_chance(pair.sample.mean, p)}, but by no more than may be lost")
+        notes.append(f"{_beyond_chance(pair.sample.mean, p, options['alpha'])}, but by no more than may be lost")
     elif p is not None:
         notes.append(_seen(pair, gains, max_drop, options, n_rows, p, lowest_p))
     if bounds is None:
@@ -253,13 +253,21 @@ def _without(gains: stats.Sample, bounds: stats.Ends | None, options: Gating) ->
     return [reason] if bounds is None else []
 
 
-def _beyond_chance(difference: float, p: float) -> str:
+def _beyond_chance(difference: float, p: float, alpha: float) -> str:
     """The words for a drop, which of a cost is a rise."""
-    return f"the mean {'rose' if difference > 0 else 'dropped'} by {abs(difference):.3g}, beyond chance ({_p(p)})"
+    return (
+        f"the mean {'rose' if difference > 0 else 'dropped'} by {abs(difference):.3g}, beyond chance ({_p(p, alpha)})"
+    )
 
 
-def _p(p: float) -> str:
-    return "p < .0001" if p < 0.0001 else f"p = {p:.2g}".replace("0.", ".", 1)
+def _p(p: float, alpha: float) -> str:
+    """A p in a sentence, but for one that would be rounded to the level of its test.
+
+    >>> _p(0.04996, 0.05), _p(0.05, 0.05), _p(0.00123, 0.05)
+    ('p = .04996', 'p = .05', 'p = .0012')
+    """
+    digits = next((n for n in range(2, 17) if p == alpha or float(f"{p:.{n}g}") != alpha), 17)
+    return "p < .0001" if p < 0.0001 else f"p = {p:.{digits}g}".replace("0.", ".", 1)
 
 
 def too_few(differing: int, n: int, so_many: str = "") -> str:
@@ -275,7 +283,8 @@ def _seen(
     """The drop that would have been found 4 times out of 5, where none was found."""
     from statistics import NormalDist
 
-    n, alpha, told = gains.n, options["alpha"], f"no drop beyond chance ({_p(p)})"
+    n, alpha = gains.n, options["alpha"]
+    told = f"no drop beyond chance ({_p(p, alpha)})"
     if options["interval"] == "anytime":
         return told
     if lowest_p > alpha:
