@@ -112,8 +112,8 @@ def _worst(
     found = worst_slices(figures, by, measures, baseline="old")
     costs = pl.col("measure").is_in([name for name in measures if is_cost(name)])
     lost = found.filter(pl.col("p_corrected").is_not_null() & ((pl.col("difference") < 0) != costs))
-    figures = pl.col("mean", "rest_mean", "difference")
-    as_given = pl.when(pl.col("measure").is_in(turned)).then(-figures).otherwise(figures)
+    columns = pl.col("mean", "rest_mean", "difference")
+    as_given = pl.when(pl.col("measure").is_in(turned)).then(-columns).otherwise(columns)
     return lost.with_columns(as_given).select(SLICE_COLUMNS).head(SLICES)
 
 
