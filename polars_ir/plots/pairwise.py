@@ -17,8 +17,8 @@ from polars_ir.per_query.compare import compare
 from polars_ir.per_query.shared.options import ROUNDED, Testing, Tying
 from polars_ir.per_query.shared.paired import Scores, scores_of
 from polars_ir.per_query.shared.tests import TESTS
+from polars_ir.per_query.shared.verdicts import p_beside
 from polars_ir.plots import style
-from polars_ir.tables.cells import p_beside
 
 #: The figures of a query: both values, and their difference.
 FIGURES = ("run_value", "baseline_value", "difference")

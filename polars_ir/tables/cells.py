@@ -18,6 +18,7 @@ from polars_ir.errors import SHOWN, OptionError
 from polars_ir.language.columns import column_of, is_cost
 from polars_ir.language.options import check, one_of
 from polars_ir.per_query.shared.tests import TESTS
+from polars_ir.per_query.shared.verdicts import p_text
 
 #: A digit-wide space, so that decimal points align.
 FIGURE_SPACE = "\N{FIGURE SPACE}"
@@ -223,24 +224,6 @@ def check_parts(parts: Sequence[str], baseline: str | None, test: str | None) ->
         if part in parts and lacking is not None:
             says = f"has {part!r}, which needs a baseline and a test."
             raise OptionError(says, about="show", fix=f"Name the {lacking}")
-
-
-def p_text(p: float, alpha: float = 0.05) -> str:
-    """A p as papers print it, but for one that would be rounded to the level of its test.
-
-    >>> p_text(0.02349), p_text(0.0004), p_text(1.0), p_text(0.04996)
-    ('.023', '<.001', '1.000', '.04996')
-    """
-    if p < 0.001:
-        return "<.001"
-    places = next((n for n in range(3, 17) if p == alpha or float(f"{p:.{n}f}") != alpha), 17)
-    return f"{p:.{places}f}".removeprefix("0")
-
-
-def p_beside(p: float, alpha: float = 0.05) -> str:
-    """A p in a sentence: `= 0.023`, `< 0.001`."""
-    sign = "< " if p < 0.001 else "= "
-    return sign + p_text(p, alpha).removeprefix("<").replace(".", "0.", p < 1)
 
 
 def beside(

@@ -33,8 +33,8 @@ from polars_ir.language.names import resolve_one
 from polars_ir.language.options import check, count, public, whole
 from polars_ir.language.words import average, total
 from polars_ir.per_query.compare import compare
+from polars_ir.per_query.shared.verdicts import p_beside
 from polars_ir.runs.rankings import LowerIsBetter, collected, first, in_order, ranked
-from polars_ir.tables.cells import p_beside
 
 #: The systems of the comparison.
 TUNED, SINGLE, EQUAL = "tuned, out of fold", "best single run, out of fold", "equal weights"

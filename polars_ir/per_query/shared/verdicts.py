@@ -270,6 +270,28 @@ def _p(p: float, alpha: float) -> str:
     return "p < .0001" if p < 0.0001 else f"p = {p:.{digits}g}".replace("0.", ".", 1)
 
 
+def p_text(p: float, alpha: float = 0.05) -> str:
+    """A p as papers print it, but for one that would be rounded to the level of its test.
+
+    >>> p_text(0.02349), p_text(0.0004), p_text(1.0), p_text(0.04996)
+    ('.023', '<.001', '1.000', '.04996')
+    """
+    if p < 0.001:
+        return "<.001"
+    places = next((n for n in range(3, 17) if p == alpha or float(f"{p:.{n}f}") != alpha), 17)
+    return f"{p:.{places}f}".removeprefix("0")
+
+
+def p_beside(p: float, alpha: float = 0.05) -> str:
+    """A p in a sentence, with its sign.
+
+    >>> p_beside(0.02349), p_beside(0.0004), p_beside(0.99999)
+    ('= 0.023', '< 0.001', '= 1.000')
+    """
+    text = p_text(p, alpha).removeprefix("<")
+    return f"{'<' if p < 0.001 else '='} {'0' * text.startswith('.')}{text}"
+
+
 def too_few(differing: int, n: int, so_many: str = "") -> str:
     """The note on a test by signs or their changes, of which so few differences can have no p that is low enough."""
     some = f"only {differing}" if differing else "none"
