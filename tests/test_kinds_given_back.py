@@ -252,7 +252,7 @@ OF_RUNS = {
     ),
     "a document twice": (lambda f: pl.concat([f, f.head(1)]), "2 rows that repeat the ids of another"),
     "no document": (lambda f: f.drop("doc_id"), "has no 'doc_id' column"),
-    "no score": (lambda f: f.drop("score"), "run.* has no 'score' column"),
+    "no score": (lambda f: f.drop("score"), "has no 'score' column"),
     "texts for scores": (lambda f: f.cast({"score": pl.String}), "column 'score' must be numbers; it is String"),
 }
 
