@@ -92,16 +92,26 @@ def test_a_judged_document_twice_in_a_large_run_is_an_error(scores, sparse, monk
 
 
 @pytest.mark.parametrize("kind", [pl.DataFrame.clone, pl.DataFrame.lazy])
-def test_unjudged_documents_that_repeat_in_a_large_run_are_found_by_a_sample(kind, monkeypatch):
+@pytest.mark.parametrize("query", ["q", "p"], ids=["judged", "not judged"])
+@pytest.mark.parametrize("several", [False, True], ids=["one system", "several"])
+@pytest.mark.parametrize(
+    "limits", [{}, {"counted": 0}, {"counted": 0, "together": 10**9, "numbered": 10**9, "short": 0}],
+    ids=["numbered", "numbered without a join", "counted"],
+)  # fmt: skip
+@pytest.mark.whole("a tenth of a second a case", quick=3)
+def test_unjudged_documents_that_repeat_in_a_large_run_are_found_by_a_sample(kind, query, several, limits, monkeypatch):
     # Of so many one in 64 is among them, and no row is searched beside these.
-    tune(monkeypatch, searched_rows=0)
+    tune(monkeypatch, searched_rows=0, **limits)
     ids = [f"d{number}" for number in range(2000)]
     once = pl.DataFrame({"query_id": ["q"] * 2000, "doc_id": ids, "score": [float(n) for n in range(2000)]})
+    once = pl.concat([once, once.with_columns(query_id=pl.lit("p"))])
+    if several:
+        once = pl.concat([once.with_columns(run=pl.lit(system)) for system in "ab"])
     qrels = {"q": ["d0"]}
-    assert kind(once).ir.evaluate(qrels, "RR").lazy().collect().item(0, "RR") == 1 / 2000
-    chunks = pl.concat([once, once.filter(pl.col("doc_id") != "d0").with_columns(pl.col("score") + 0.5)])
+    assert kind(once).ir.evaluate(qrels, "RR").lazy().collect()["RR"].to_list() == [1 / 2000] * (2 if several else 1)
+    repeated = once.filter(pl.col("doc_id") != "d0", query_id=query).with_columns(pl.col("score") + 0.5)
     with pytest.raises((ir.IRError, pl.exceptions.InvalidOperationError), match=r"repeat the ids|more than once"):
-        kind(chunks).ir.evaluate(qrels, "RR").lazy().collect()
+        kind(pl.concat([once, repeated])).ir.evaluate(qrels, "RR").lazy().collect()
 
 
 @pytest.mark.parametrize("sparse", [0, 10**9])
