@@ -48,7 +48,7 @@ ALIKE = "polars_ir: alike"
 ANSWERED = "polars_ir: answered"
 
 #: Rows of a table for each of some rows, from which on a search for these in it is faster than a pass over it.
-FEW = 4
+FEW = 16
 
 #: Rows that are compared with those before at a time; more take memory.
 ROWS_AT_A_TIME = 1_000_000
