@@ -7,6 +7,7 @@ but for bits below 2^-`BITS` of the unit. Int128 adds up integers without roundi
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import polars as pl
 
@@ -36,7 +37,8 @@ def unit_of(largest: pl.Expr) -> pl.Expr:
     >>> pl.DataFrame({"v": [0.3, 4.0, 0.0]}).select(unit_of(pl.col("v"))).to_series().to_list()
     [0.5, 4.0, 1.0]
     """
-    return pl.when(largest > 0).then(pl.lit(2.0).pow(largest.log(2).ceil().clip(-1000))).otherwise(1.0)
+    # Once only, as Polars computes it for each time that it is named.
+    return pl.lit(2.0).pow(largest.replace(0.0, 1.0).fill_null(1.0).log(2).ceil().clip(-1000))
 
 
 def shared_unit(values: pl.DataFrame) -> float | None:
@@ -45,7 +47,7 @@ def shared_unit(values: pl.DataFrame) -> float | None:
     >>> shared_unit(pl.DataFrame({"v": [0.3, 1e-9], "w": [3, 0]})), shared_unit(pl.DataFrame({"v": [0.3, 1e-99]}))
     (4.0, None)
     """
-    sizes = values.select(pl.all().cast(pl.Float64).abs())
-    largest = sizes.select(pl.max_horizontal(pl.all().max())).item()
-    least = sizes.select(pl.min_horizontal(pl.all().replace(0.0, None).min())).item()
-    return math.ldexp(1.0, math.frexp(largest)[1]) if largest and least >= largest * LEAST else None
+    sizes = [column.cast(pl.Float64).abs() for column in values]
+    ends: list[Any] = [end for column in sizes for end in (column.max(), column.filter(column > 0).min())]
+    largest, least = max(filter(None, ends), default=0.0), min(filter(None, ends), default=0.0)
+    return math.ldexp(1.0, math.frexp(largest)[1]) if 0 < largest * LEAST <= least else None

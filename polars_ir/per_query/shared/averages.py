@@ -361,7 +361,9 @@ def _std(averaging: Averaging, value: pl.Expr, weight: str | None) -> pl.Expr:
     squares = ((value - _mean(averaging, value, weight)) / unit) ** 2
     if weight is None:
         return ratio(stats.exact_sum(squares, 1.0), value.count().cast(pl.Int64) - 1).sqrt() * unit
-    squares = ratio(stats.exact_sum(squares * pl.col(weight)), stats.exact_sum(_weights(value, weight)))
+    weights = _weights(value, weight)
+    unit_of_weights = stats.unit_of(weights.max())
+    squares = stats.exact_sum(squares * weights, unit_of_weights) / stats.exact_sum(weights, unit_of_weights)
     return (_bessel(value) * squares).sqrt() * unit
 
 
