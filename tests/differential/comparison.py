@@ -96,9 +96,9 @@ def of_errors(case: Case, run: Any, qrels: Any, wrong: Wrong) -> Iterator[str]:
     searched = tables.is_searched(case.collection, case.tables, case.thresholds, judged_only=judged_only)
     if not (wrong.is_read or searched):
         return
-    # Of a dict of systems the first that is wrong is told.
+    # Of a dict of systems the first that is wrong is told, by its name.
     count = "" if case.tables.by_system and wrong.table == "run" else f"{wrong.count} row"
-    at_once = [f"{wrong.table} has {count}", repr(name_of(case, wrong)) if wrong.role else "repeat the ids"]
+    at_once = [f"{wrong.table} ", f" has {count}", repr(name_of(case, wrong)) if wrong.role else "repeat the ids"]
     for made, read in (*product([result_of], READINGS), (relation_of, READINGS[0])):
         try:
             with thresholds.set_to(case.thresholds):
