@@ -405,7 +405,7 @@ def _intervals(samples: OfBuckets, columns: Collection[str], alpha: float) -> En
         if (averaging := Averaging.of(measure, columns)).kind != "arithmetic":
             continue
         of_buckets = {
-            (system, measure, bucket): sample if isinstance(sample, stats.Moments) else stats.Moments.exact(sample)
+            (system, measure, bucket): sample if isinstance(sample, stats.Moments) else stats.Moments.in_order(sample)
             for (system, its), of_system in samples.items()
             for bucket, sample in of_system.items()
             if its == measure and sample.n

@@ -41,9 +41,8 @@ def mean(per_query: Table[FrameT], **options: Unpack[Averaging]) -> FrameT:
     The kind of the input
         The columns of the slices, in whose order the rows are; the column of systems (if there is one) and a Float64
         column per measure, null where no query has a value. A micro average leaves out the counts that are its
-        denominators. Sums are exact, and rounded once. A LazyFrame is added up as it streams, with a row per query and
-        system in memory: of measures without a known range, and of values outside it, as they come, to within 1e-12
-        (1e-11 of three million); the others, and all with weights, to the last bit.
+        denominators. A LazyFrame is added up as it streams, with a row per query and system in memory, and is that of
+        the values to within 1e-12 (1e-11 of three million); with weights in the order of the queries, to the last bit.
 
     Raises
     ------

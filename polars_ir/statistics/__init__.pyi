@@ -5,12 +5,6 @@ from polars_ir.statistics.bounds import (
     p_above as p_above,
     p_of_signs as p_of_signs,
 )
-from polars_ir.statistics.exact import (
-    LEAST as LEAST,
-    exact_sum as exact_sum,
-    shared_unit as shared_unit,
-    unit_of as unit_of,
-)
 from polars_ir.statistics.intervals import Estimate as Estimate
 from polars_ir.statistics.randomisation import (
     CELLS as CELLS,
@@ -55,7 +49,6 @@ from polars_ir.statistics.significance import (
 )
 from . import agreement as agreement
 from . import bounds as bounds
-from . import exact as exact
 from . import intervals as intervals
 from . import planning as planning
 from . import prediction as prediction

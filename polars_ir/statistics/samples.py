@@ -12,10 +12,8 @@ from functools import reduce
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import polars as pl
 
 from polars_ir.statistics.bounds import LEAST_BELOW, Tail
-from polars_ir.statistics.exact import exact_sum, unit_of
 from polars_ir.statistics.randomisation import Floats
 from polars_ir.statistics.significance import deviation
 
@@ -103,14 +101,12 @@ class Moments(NamedTuple):
         return cls(len(values), float(mean), squares, float(values.min()), float(values.max()), shift)
 
     @classmethod
-    def exact(cls, sample: Sample) -> Moments:
-        """Moments of values by exact sums, as expressions over queries have them."""
-        value = pl.col("value")
-        rows, n = pl.DataFrame({"value": sample.values}), sample.n
-        mean = rows.select(exact_sum(value)).item() / n
-        unit = rows.select(unit_of(value.max() - value.min())).item()
-        squares = rows.select(exact_sum(((value - mean) / unit) ** 2, 1.0)).item() * unit**2
-        return cls(n, mean, squares, sample.lowest, sample.highest)
+    def in_order(cls, sample: Sample) -> Moments:
+        """Moments of values added up one after the other, as expressions over queries do."""
+        values = np.asarray(sample.values)
+        mean = values.cumsum()[-1] / len(values)
+        squares = ((values - mean) ** 2).cumsum()[-1]
+        return cls(len(values), mean, squares, float(values.min()), float(values.max()))
 
     @property
     def values(self) -> None:

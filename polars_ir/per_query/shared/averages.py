@@ -1,9 +1,9 @@
 """Means of measures over queries, and their spread, with equal weights or given ones.
 
-Conventions: sums are exact and rounded once (`statistics.exact`), and so the same in any order of the rows, but for
-some of a streamed plan (`_sum`); nulls and queries of weight 0 are left out. The name of a measure decides its average
-(`GMAP` has a geometric mean, `NumQ` a sum, which weights multiply) and its denominator, for the micro average. `weight`
-is the name of a column.
+Conventions: values are added up in the order of the rows or, for an unordered plan, as the engine does, which changes
+rounding alone; nulls and queries of weight 0 are left out. The name of a measure decides its average (`GMAP` has a
+geometric mean, `NumQ` a sum, which weights multiply) and its denominator, for the micro average. `weight` is the name
+of a column.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from polars_ir import statistics as stats
 from polars_ir.errors import Code, ColumnError, Fix, MeasureError, warn
 from polars_ir.language.catalog import CATALOG, Average
 from polars_ir.language.columns import average_of, canonical_name, column_of
-from polars_ir.language.words import per_count, ratio
+from polars_ir.language.words import average, ratio, total
 from polars_ir.per_query.shared.measures import range_of
 from polars_ir.per_query.shared.options import ROUNDED
 
@@ -53,60 +53,37 @@ MEAN, ERROR, NUMBER, DEGREES, LOWEST, HIGHEST = MOMENTS = tuple(
 
 
 class Averaging(NamedTuple):
-    """Kind of average of the values in a column, and their range, as far as it is known.
-
-    The values of a plan may be `streamed`. The `unit` is one for all sums of values, if there is one.
-    """
+    """Kind of average of the values in a column, and their range, as far as it is known."""
 
     column: str
     kind: Average | Literal["error"]
     between: tuple[float, float]
-    streamed: bool = False
-    unit: float | None = None
+    in_order: bool = True
 
     @classmethod
-    def of(
-        cls, measure: str, columns: Collection[str], *, streamed: bool = False, unit: float | None = None
-    ) -> Averaging:
+    def of(cls, measure: str, columns: Collection[str], *, in_order: bool = True) -> Averaging:
         """Averaging of a measure, by its name and the columns beside it."""
         kind, its = average_of(measure, columns), range_of(measure)
         if its is None:
             _warn_of_lost(measure)
-            return cls(measure, kind, (-math.inf, math.inf), streamed, unit)
-        if kind == "geometric":
-            return cls(measure, kind, (math.log(FLOOR), 0.0), streamed)
-        return cls(measure, kind, its.ends, streamed, unit)
+            return cls(measure, kind, (-math.inf, math.inf), in_order)
+        return cls(measure, kind, (math.log(FLOOR), 0.0) if kind == "geometric" else its.ends, in_order)
 
-
-def _sum(averaging: Averaging, values: pl.Expr) -> pl.Expr:
-    """Sum of averaged values without weights.
-
-    The largest value of a plan, which is known last, cannot be the unit where values are streamed, but the end of a
-    known range can. Others are added up as they come, as are values beyond the range, or so small that bits were lost.
-    """
-    if not averaging.streamed:
-        return stats.exact_sum(values, averaging.unit)
-    bound = max(map(abs, averaging.between))
-    if math.isinf(bound):
-        return values.sum()
-    unit, largest = math.ldexp(1.0, math.frexp(bound)[1]), values.abs().max()
-    is_exact = (largest <= unit) & (values.count() * (unit * stats.LEAST) <= largest)
-    return pl.when(is_exact).then(stats.exact_sum(values, unit, strict=False)).otherwise(values.sum())
+    def total(self, values: pl.Expr) -> pl.Expr:
+        """Sum of the non-null values."""
+        return total(values.drop_nulls()) if self.in_order else values.sum()
 
 
 def mean_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
     """Mean of a measure over all queries, or its sum; for standard errors, that of the mean of their values."""
     value = averaged(averaging, weight)
+    weighted = value if weight is None else value * pl.col(weight)
     if averaging.kind == "sum":
-        return _sum(averaging, value) if weight is None else stats.exact_sum(value * pl.col(weight))
+        return averaging.total(weighted)
     if averaging.kind == "error":
         # Queries are judged independently, so that the variances of their values add up.
-        if averaging.streamed:
-            return ratio((value**2).sum().sqrt(), value.count())
-        weighted = value if weight is None else value * pl.col(weight)
-        unit = stats.unit_of(weighted.abs().max())
-        number = value.count() if weight is None else stats.exact_sum(_weights(value, weight))
-        return ratio(stats.exact_sum((weighted / unit) ** 2, 1.0).sqrt() * unit, number)
+        number = value.count() if weight is None else averaging.total(_weights(value, weight))
+        return ratio(averaging.total(weighted**2).sqrt(), number)
     mean = _mean(averaging, value, weight)
     return mean.exp() if averaging.kind == "geometric" else mean
 
@@ -142,10 +119,10 @@ def moments_of(averaging: Averaging, weight: str | None = None) -> dict[str, pl.
 def moments_beside(averaging: Averaging, y: pl.Expr, f: pl.Expr, u: pl.Expr) -> dict[str, pl.Expr]:
     """Moments of people's values y, and of the model's, f of the same and u of other queries (`prediction.MOMENTS`)."""
     means = {name: _mean(averaging, value, None) for name, value in (("y", y), ("f", f), ("u", u))}
-    if not averaging.streamed:
+    if averaging.in_order:
 
         def covariance(a: pl.Expr, b: pl.Expr) -> pl.Expr:
-            return ratio(stats.exact_sum(a * b), a.count().cast(pl.Int64) - 1)
+            return ratio(total((a * b).drop_nulls()), a.count().cast(pl.Int64) - 1)
 
         of_y, of_f, of_u = y - means["y"], f - means["f"], u - means["u"]
         var_f, var_u, both = covariance(of_f, of_f), covariance(of_u, of_u), covariance(of_y, of_f)
@@ -178,7 +155,7 @@ def n_effective_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
     if weight is None:
         return value.count().cast(pl.Float64)
     shares = _weights(value, weight) / _weights(value, weight).max()
-    return ratio(stats.exact_sum(shares, 1.0) ** 2, stats.exact_sum(shares**2, 1.0))
+    return ratio(total(shares.drop_nulls()) ** 2, total((shares**2).drop_nulls()))
 
 
 #: The fewest queries of a stratum that counts more than its share of the queries, and the column that tells of fewer.
@@ -197,13 +174,13 @@ def with_shares_of_variance(
     value, z = averaged(averaging, weight), pl.col(SHARE)
     weights = pl.when(value.is_not_null()).then(pl.lit(1.0) if weight is None else pl.col(weight))
     # A window within another one would see the outer's rows only.
-    mean = stats.exact_sum(weights * value).over(keys) / stats.exact_sum(weights).over(keys)
-    rows = rows.with_columns((weights / stats.exact_sum(weights).over(keys) * (value - mean)).alias(SHARE))
+    mean = (weights * value).sum().over(keys) / weights.sum().over(keys)
+    rows = rows.with_columns((weights / weights.sum().over(keys) * (value - mean)).alias(SHARE))
     n = value.count().over([*keys, stratum]).cast(pl.Float64)
-    of_weights = stats.exact_sum(weights).over([*keys, stratum]) / stats.exact_sum(weights).over(keys)
+    of_weights = weights.sum().over([*keys, stratum]) / weights.sum().over(keys)
     # The mean hangs by a few queries, whose spread is hardly known, and not by the degrees of freedom of all.
     is_few = (n < LEAST_OF_STRATUM) & (of_weights > n / value.count().over(keys) * ROUNDED)
-    share = n / (n - 1) * (z - stats.exact_sum(z).over([*keys, stratum]) / n) ** 2
+    share = n / (n - 1) * (z - z.mean().over([*keys, stratum])) ** 2
     return rows.with_columns(share.alias(SHARE), is_few.alias(IS_FEW))
 
 
@@ -214,7 +191,7 @@ def joined_intervals(
 
     With the shares W of the weights and the means m, the low end is mean - sqrt(sum W^2 (m - low)^2).
     """
-    count = stats.exact_sum(_weights(averaged(averaging, weight), weight))
+    count = total(_weights(averaged(averaging, weight), weight).drop_nulls())
     of_strata = rows.group_by(*keys, stratum).agg(**moments_of(averaging, weight), weight=count)
     # Means are added up in the order of the strata.
     of_strata = of_strata.filter(pl.col("weight") > 0).sort(*keys, stratum)
@@ -286,7 +263,7 @@ def note_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
     count = averaged(averaging, weight).count()
     of_kind = pl.lit(WITHOUT_INTERVAL.get(averaging.kind), pl.String)
     few = pl.when(count == 0).then(pl.lit("no query")).when(count == 1).then(pl.lit("one query"))
-    if averaging.streamed:
+    if not averaging.in_order:
         few = few.when(_are_tiny(_spans(averaged(averaging, weight)))).then(pl.lit(TOO_SMALL))
     return few.otherwise(of_kind)
 
@@ -350,20 +327,18 @@ def _weights(value: pl.Expr, weight: str) -> pl.Expr:
 
 def _mean(averaging: Averaging, value: pl.Expr, weight: str | None) -> pl.Expr:
     if weight is None:
-        return per_count(_sum(averaging, value), value.count())
-    return ratio(stats.exact_sum(value * pl.col(weight)), stats.exact_sum(_weights(value, weight)))
+        return average(value) if averaging.in_order else value.mean()
+    return ratio(averaging.total(value * pl.col(weight)), averaging.total(_weights(value, weight)))
 
 
 def _std(averaging: Averaging, value: pl.Expr, weight: str | None) -> pl.Expr:
-    if averaging.streamed:
+    if not averaging.in_order:
         return pl.when(~_are_tiny(_spans(value))).then(value.std())
-    unit = stats.unit_of(_spans(value))
+    unit = _unit(value)
     squares = ((value - _mean(averaging, value, weight)) / unit) ** 2
     if weight is None:
-        return ratio(stats.exact_sum(squares, 1.0), value.count().cast(pl.Int64) - 1).sqrt() * unit
-    weights = _weights(value, weight)
-    unit_of_weights = stats.unit_of(weights.max())
-    squares = stats.exact_sum(squares * weights, unit_of_weights) / stats.exact_sum(weights, unit_of_weights)
+        return ratio(total(squares.drop_nulls()), value.count().cast(pl.Int64) - 1).sqrt() * unit
+    squares = ratio(total((squares * pl.col(weight)).drop_nulls()), total(_weights(value, weight).drop_nulls()))
     return (_bessel(value) * squares).sqrt() * unit
 
 
@@ -374,9 +349,9 @@ def _standard_error(averaging: Averaging, value: pl.Expr, weight: str | None) ->
     weights = _weights(value, weight)
     # As shares of the largest one, weights have squares that neither vanish nor overflow.
     shares = weights / weights.max()
-    unit = stats.unit_of(_spans(value))
+    unit = _unit(value)
     squares = ((value - _mean(averaging, value, weight)) / unit * shares) ** 2
-    return (_bessel(value) * stats.exact_sum(squares, 1.0)).sqrt() / stats.exact_sum(shares, 1.0) * unit
+    return (_bessel(value) * total(squares.drop_nulls())).sqrt() / total(shares.drop_nulls()) * unit
 
 
 def _are_tiny(widths: pl.Expr) -> pl.Expr:
@@ -387,6 +362,12 @@ def _are_tiny(widths: pl.Expr) -> pl.Expr:
 def _spans(value: pl.Expr) -> pl.Expr:
     """Width of the range of the values."""
     return value.max() - value.min()
+
+
+def _unit(value: pl.Expr) -> pl.Expr:
+    """Divisor of deviations: 1, but the width of their range where that is so tiny that squares would be 0."""
+    width = _spans(value)
+    return pl.when(_are_tiny(width)).then(width).otherwise(1.0)
 
 
 def _bessel(value: pl.Expr) -> pl.Expr:

@@ -18,11 +18,12 @@ from polars_ir import statistics as stats
 from polars_ir.errors import InputTypeError, option
 from polars_ir.extras import np
 from polars_ir.language.columns import canonical_name
+from polars_ir.language.words import total
 from polars_ir.per_query.shared import averages
-from polars_ir.per_query.shared.averages import DEGREES, ERROR, HIGHEST, LOWEST, MEAN, MOMENTS, SHARE, Averaging
+from polars_ir.per_query.shared.averages import DEGREES, ERROR, HIGHEST, LOWEST, MOMENTS, SHARE, Averaging
 from polars_ir.per_query.shared.measures import check_bounds
 from polars_ir.per_query.shared.options import BOUNDED
-from polars_ir.per_query.shared.queries import NUMBER, VALUE, Pairs, Queries
+from polars_ir.per_query.shared.queries import VALUE, Pairs, Queries
 from polars_ir.per_query.shared.tests import OF_MEDIANS, PairedTest
 
 #: Reason for a null effect size.
@@ -72,19 +73,11 @@ def means(queries: Queries, average: str, people: Any = None) -> pl.LazyFrame:
         known = {canonical_name(name): pl.col(name) for name in queries.measures}
         queries = replace(queries, rows=queries.rows.with_columns(**known).with_columns(pooled))
         weight_of = {measure: f"polars_ir: out of {measure}" for measure in counts}
-    found, columns, values = [], queries.table.columns, _in_memory(queries)
+    found = []
     for measure, weight in weight_of.items():
-        unit = None if values is None else stats.shared_unit(values.select(measure))
-        averaging = Averaging.of(measure, columns, streamed=queries.streamed, unit=unit)
+        averaging = Averaging.of(measure, queries.table.columns, in_order=queries.in_order)
         found.append(averages.mean_of(averaging, weight).alias(measure))
     return queries.named(queries.means(found), weight_of)
-
-
-def _in_memory(queries: Queries) -> pl.DataFrame | None:
-    """Values of all measures, unless they are a plan's."""
-    if not queries.table.eager:
-        return None
-    return queries.rows.select(queries.measures).collect(engine="in-memory")
 
 
 def summaries(queries: Queries, options: Mapping[str, Any]) -> pl.LazyFrame:
@@ -109,8 +102,6 @@ def summaries(queries: Queries, options: Mapping[str, Any]) -> pl.LazyFrame:
         if interval == "bounded":
             for measure, values in queries.rows.select(queries.measures).collect().cast(pl.Float64).to_dict().items():
                 check_bounds(measure, values.drop_nulls().to_numpy(), f"take {option('interval', 't')}")
-        # Resamples are drawn by place.
-        queries = queries if queries.cluster else replace(queries, rows=queries.rows.sort(NUMBER))
         rows = [_with_interval(queries.below_each_other(names), kind, options) for kind, names in _kinds(queries)]
     else:
         raise InputTypeError.lazy(f"ir.summarize with {option('interval', interval)}", option("interval", "auto"))
@@ -135,11 +126,9 @@ def summaries(queries: Queries, options: Mapping[str, Any]) -> pl.LazyFrame:
 def _kinds(queries: Queries) -> Iterator[tuple[Averaging, list[str]]]:
     """Measures that are averaged alike, which are summarized together: a plan per measure is slow to optimize."""
     kinds: dict[Averaging, list[str]] = {}
-    values = _in_memory(queries)
-    unit = None if values is None else stats.shared_unit(values)
     for measure in queries.measures:
-        averaging = Averaging.of(measure, queries.table.columns, streamed=queries.streamed, unit=unit)
-        kinds.setdefault(averaging._replace(column=VALUE), []).append(measure)
+        averaging = Averaging.of(measure, queries.table.columns, in_order=queries.in_order)._replace(column=VALUE)
+        kinds.setdefault(averaging, []).append(measure)
     yield from kinds.items()
 
 
@@ -157,22 +146,16 @@ def _summary(sample: Queries, averaging: Averaging, **others: pl.Expr) -> pl.Laz
 
 def _bounded(sample: Queries, averaging: Averaging, alpha: float) -> pl.LazyFrame:
     """The summary with Wilson's interval."""
-    moments, later = averages.moments_of(averaging, sample.weight), {}
-    if averaging.kind == "arithmetic" and sample.weight is None and sample.stratum is None:
-        # The summary has these itself, and Polars would add them up again.
-        later = {MEAN: pl.col("mean"), ERROR: pl.col("std") / pl.col("n_queries").sqrt()}
-        moments = {name: moment for name, moment in moments.items() if name not in later}
+    moments = averages.moments_of(averaging, sample.weight)
     if sample.stratum is not None:
         rows = averages.with_shares_of_variance(sample.rows, averaging, sample.weight, sample.stratum, sample.keys)
-        moments[ERROR] = pl.when(pl.col(SHARE).is_nan().any().not_()).then(
-            stats.exact_sum(pl.col(SHARE).fill_nan(None)).sqrt()
-        )
+        moments[ERROR] = total(pl.col(SHARE).drop_nulls()).sqrt().fill_nan(None)
         value = averages.averaged(averaging, sample.weight)
         strata = pl.col(sample.stratum).filter(value.is_not_null()).n_unique()
         moments[DEGREES] = value.count().cast(pl.Int64) - strata.cast(pl.Int64)
         moments[averages.IS_FEW] = pl.col(averages.IS_FEW).any()
         sample = replace(sample, rows=rows)
-    summary = _summary(sample, averaging, **moments).with_columns(**later)
+    summary = _summary(sample, averaging, **moments)
     if sample.stratum is not None:
         alone = (pl.col("n_queries") > 1) & pl.col(ERROR).is_null()
         summary = summary.with_columns(note=pl.when(alone).then(pl.lit("a stratum of one query")).otherwise("note"))

@@ -1,8 +1,8 @@
 """Queries of a per-query frame: checked, in one order, with their slices and weights, and pairs of systems.
 
-Conventions: queries are in the order of their ids, so that figures are the same to the last bit whatever the order of
-the rows; where sums are exact, in any. Values are finite numbers or null, which means undefined; weights are 0 or more.
-A frame in memory is checked at once, what is lazy by its plan.
+Conventions: queries are in the order of their ids, so that a mean over them is the same to the last bit whatever the
+order of the rows. Values are finite numbers or null, which means undefined; weights are 0 or more. A frame in
+memory is checked at once, what is lazy by its plan.
 """
 
 from __future__ import annotations
@@ -97,12 +97,12 @@ class Pairs(NamedTuple):
 
 @dataclass(frozen=True)
 class Queries:
-    """Queries of a per-query frame, with their attributes.
+    """Queries of a per-query frame, in the order they are added up in, with their attributes.
 
     `slices` are the user's names of the attributes; the rows have them where `column_for` says. `systems` are the
     columns that distinguish rows of a query, `weight` and `stratum` the columns of weights and strata, if any, and
-    `cluster` is the name of the attribute whose values the rows have as clusters. `streamed` rows are a plan's that is
-    read once, without weights, clusters or strata: figures by others of the same rows would keep all of them.
+    `cluster` is the name of the attribute whose values the rows have as clusters. Rows that are not `in_order` are
+    added up as they come.
     """
 
     table: CanonicalFrame
@@ -113,7 +113,7 @@ class Queries:
     weight: str | None = None
     stratum: str | None = None
     cluster: str | None = None
-    streamed: bool = False
+    in_order: bool = True
 
     @property
     def keys(self) -> list[str]:
@@ -199,13 +199,12 @@ def queries_of(
     several: bool = False,
     keys: Sequence[str] = (),
     repeated: bool = False,
-    in_order: bool = True,
 ) -> Queries:
     """Queries of a per-query frame, with weights, and sliced by attributes; `needs` names those that it must have.
 
     `what` names, in messages, a function that needs some rows in memory; it may need `several` systems. `keys`
     distinguish rows of a query and system, as do the columns that are named where queries repeat. Rows of a plan may be
-    `repeated` for a caller that counts them. Rows of a plan are not `in_order`, nor need those for exact sums be.
+    `repeated` for a caller that counts them; in a plan without weights, clusters and strata they are unordered.
     """
     plain = weights is None and by is None and cluster is None and strata is None
     named = () if plain else _named_in(weights, by, cluster, strata)
@@ -221,10 +220,11 @@ def queries_of(
     rows, is_ordered = table.checked(*rules_of(table, names)), False
     order: list[str] = []
     systems = list(filter("query_id".__ne__, table.keys))
+    sorted_by = "query_id"
     if not table.eager:
         rows, order = rows_of_plan(table, rows, names, named_keys, as_they_come=comes, repeated=repeated)
     else:
-        frame = numbered(rows.collect(engine="in-memory"), "query_id")
+        frame, sorted_by = numbered(rows.collect(engine="in-memory"), "query_id"), NUMBER
         # Among many unordered rows the first ones show it.
         is_ordered = frame.height > MANY and all(_are_in_order(part, systems) for part in (frame.head(MANY), frame))
         if not is_ordered and may_repeat(frame.lazy().select(NUMBER, *systems)):
@@ -246,21 +246,21 @@ def queries_of(
         # -0.0 equals 0.0, and belongs to its slice.
         value = cs.by_name(*map(column_for, slices)) & cs.float()
         rows = rows.with_columns(pl.when(value == 0).then(value.abs()).otherwise(value))
-    # The values of a system are in the order of their queries, wherever other systems' rows are.
-    if table.eager and in_order and (several or not is_ordered):
-        rows = rows.sort(NUMBER)
+    # The values of a system are added up in the order of their queries, wherever other systems' rows are.
+    in_order = table.eager or not (weights is None and cluster is None and strata is None)
+    if in_order and (several or not is_ordered):
+        rows = rows.sort(sorted_by)
     ordered = rows.with_columns(pl.lit(1, pl.UInt32).alias(ALL))
     # Guards of attributes do not keep the claim.
     ordered = ordered.set_sorted(*order) if order and repeated else ordered
     weight, stratum = (WEIGHT if weights is not None else None), (STRATUM if strata is not None else None)
-    streamed = not table.eager and weights is None and cluster is None and strata is None
-    return Queries(table, names, ordered, systems, slices, weight, stratum, clustered_by, streamed)
+    return Queries(table, names, ordered, systems, slices, weight, stratum, clustered_by, in_order)
 
 
 def sampled(per_query: Any, options: Mapping[str, Any]) -> Queries:
     """Queries as a sample, by the options of a function that estimates means; warns of mixed provenance."""
     named = {name: options[name] for name in ("by", "weights", "cluster", "strata") if name in options}
-    queries = queries_of(per_query, **named, in_order=False)
+    queries = queries_of(per_query, **named)
     warn_of_attributes(queries.table, queries.measures)
     warn_of_several(queries.table, queries.measures)
     return queries

@@ -153,7 +153,7 @@ def summary(queries: Queries, kind: str, alpha: float) -> pl.LazyFrame:
     kinds: dict[Averaging, list[str]] = {}
     judged = pl.col(JUDGED).is_not_null()
     for place, measure in enumerate(queries.measures):
-        averaging = Averaging.of(measure, queries.table.columns, streamed=queries.streamed)
+        averaging = Averaging.of(measure, queries.table.columns, in_order=queries.in_order)
         model, of_people = (
             averages.averaged(averaging._replace(column=name)) for name in (measure, people_of(measure))
         )
