@@ -185,11 +185,13 @@ def _check_bounds(scores: PairedSystems, test: str, interval: str | None, margin
 
 def _together(slices: Sequence[Pairs], n_pairs: int, family: str, draws: stats.Draws) -> list[float]:
     """P of the largest |t| in each family, slice by slice, in the order of the rows."""
-    of_slices = [of.differences for of in slices if of.differences is not None]
-    n_columns = of_slices[0].shape[1]
+    of_slices = [(of.differences, of.largest) for of in slices if of.differences is not None and of.largest is not None]
+    n_columns = of_slices[0][0].shape[1]
     step, found = n_columns if family == "all" else n_pairs, []
     for start in range(0, n_columns, step):
-        p = stats.largest_flipped([columns[:, start : start + step] for columns in of_slices], draws)
+        family_of = slice(start, start + step)
+        parts, largest = zip(*((columns[:, family_of], its[family_of]) for columns, its in of_slices), strict=True)
+        p = stats.largest_flipped(parts, draws, largest=largest)
         found.append(p.reshape(len(slices), step))
     p_of_rows: list[float] = np.hstack(found).ravel().tolist()
     return p_of_rows

@@ -195,14 +195,18 @@ class Setting(NamedTuple):
         """Outcomes of the test for samples: arrays of simulations by queries by systems."""
         how, shape = self.how._replace(draws=self.how.draws._replace(seed=seed)), (len(samples), len(self.pairs))
         differences = stats.differences(list(samples), self.pairs)
-        widths = [self.width] * differences.shape[1]
-        paired = stats.Paired(list(samples), differences, how.alpha, 0.0, how.draws, widths, how.family)
+        widths, largest = [self.width] * differences.shape[1], stats.largest_values(list(samples), self.pairs)
+        paired = stats.Paired(list(samples), differences, how.alpha, 0.0, how.draws, widths, how.family, largest)
         outcomes = stats.PAIRED[how.test.name](paired)
         p = np.array([math.nan if outcome.p is None else outcome.p for outcome in outcomes]).reshape(shape)
         if how.test is TESTS["max-t"]:
-            parts = np.hsplit(differences, len(samples))
-            draws = [how.draws._replace(seed=seed + i) for i in range(len(parts))]
-            p = np.maximum(p, [stats.largest_flipped([part], its) for part, its in zip(parts, draws, strict=True)])
+            parts = zip(np.hsplit(differences, len(samples)), np.split(largest, len(samples)), strict=True)
+            draws = [how.draws._replace(seed=seed + i) for i in range(len(samples))]
+            flipped = [
+                stats.largest_flipped([part], its, largest=[of_part])
+                for (part, of_part), its in zip(parts, draws, strict=True)
+            ]
+            p = np.maximum(p, flipped)
         elif self.correction is not None:
             p = np.array([self._corrected(of_simulation) for of_simulation in p.tolist()])
         means = np.array([sample.mean() for sample in stats.samples_of(differences)]).reshape(shape)

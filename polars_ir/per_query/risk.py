@@ -109,10 +109,10 @@ def risk(
     for measure, values in scores.values.items():
         # How much better than the baseline the system was on each query.
         improvements = (-1 if is_cost(measure) else 1) * stats.differences([values], pairs)
-        n = stats.there(improvements).sum(axis=0)
+        n, largest = stats.there(improvements).sum(axis=0), stats.largest_values([values], pairs)
         p = [
             float(value) if number > 1 else None
-            for value, number in zip(stats.exchange_p(improvements, draws), n, strict=True)
+            for value, number in zip(stats.exchange_p(improvements, draws, largest=largest), n, strict=True)
         ]
         columns = zip(pairs, p, stats.corrected(p, correction, alpha=LEVEL), improvements.T, strict=True)
         for pair, of_pair, among_all, d in columns:

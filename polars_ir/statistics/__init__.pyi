@@ -38,6 +38,7 @@ from polars_ir.statistics.significance import (
     differences as differences,
     effects as effects,
     is_correction as is_correction,
+    largest_values as largest_values,
     of_all as of_all,
     records as records,
     resamples_for as resamples_for,

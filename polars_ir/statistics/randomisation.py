@@ -28,12 +28,11 @@ Booleans = NDArray[np.bool_]
 #: Cells of an array of rearrangements held at once; more is no faster.
 CELLS = 2_000_000
 
-#: Relative tolerance within which sums are equal: SciPy's.
+#: Relative tolerance within which sums count as equal: SciPy's.
 ROUNDING = 100 * float(np.finfo(np.float64).eps)
 
-#: Relative tolerance within which sums of differences are: these are rounded to the thirteenth digit of the values, so
-#: that 1/3 - 1/4 twice is not 1/2 - 1/3 to the last bit.
-TIED = 1e-9
+#: Digits to which differences are rounded, of the largest value; 1/3 - 1/4 twice is not 1/2 - 1/3 to the last of them.
+DIGITS = 13
 
 #: Minimum number of non-zero differences, and of their effective number, for the normal limit of sums to be as precise
 #: as draws.
@@ -88,10 +87,12 @@ def unit(values: Floats) -> Floats:
     return np.where((largest > 0) & (largest < TINY), np.ldexp(1.0, np.frexp(largest)[1]), 1.0)
 
 
-def randomisation_p(differences: Floats, draws: Draws, *, lower: bool = False) -> Floats:
+def randomisation_p(differences: Floats, draws: Draws, *, lower: bool = False, largest: Floats | None = None) -> Floats:
     """Two-sided p of each mean difference under random exchange of both systems of a pair.
 
-    With `lower`, the one-sided p of a mean as low or lower.
+    With `lower`, the one-sided p of a mean as low or lower. `largest` are the largest values that the differences of
+    each column are of, which they are rounded by; without them, the largest differences. Sums count as equal within the
+    rounding of their terms.
 
     Exact, over all 2^n changes of signs, where there are no more than `draws.resamples` of them; n leaves out
     differences of 0, whose sign changes nothing.
@@ -99,19 +100,28 @@ def randomisation_p(differences: Floats, draws: Draws, *, lower: bool = False) -
     filled = np.nan_to_num(differences)
     unequal = np.count_nonzero(filled, axis=0)
     is_exact = unequal < draws.resamples.bit_length()
+    rounding = _rounding(filled, largest)
     p = np.empty(filled.shape[1])
     for n in np.unique(unequal[is_exact]):
         columns = is_exact & (unequal == n)
         by_column = filled.T[columns]
         signed = by_column[by_column != 0].reshape(len(by_column), n).T
-        p[columns] = _extreme(all_flips(signed.shape), signed, lower=lower) / 2.0**n
+        p[columns] = _extreme(all_flips(signed.shape), signed, rounding[columns], lower=lower) / 2.0**n
     if not is_exact.all():
-        rest = filled[:, ~is_exact]
-        p[~is_exact] = (_extreme(random_flips(rest.shape, draws), rest, lower=lower) + 1) / (draws.resamples + 1)
+        rest, flips = filled[:, ~is_exact], random_flips((len(filled), int((~is_exact).sum())), draws)
+        p[~is_exact] = (_extreme(flips, rest, rounding[~is_exact], lower=lower) + 1) / (draws.resamples + 1)
     return p
 
 
-def exchange_p(differences: Floats, draws: Draws) -> Floats:
+def _rounding(filled: Floats, largest: Floats | None) -> Floats:
+    """Largest distance of two equal sums of each column, whose terms are rounded by up to half of their last digit."""
+    largest = np.abs(filled).max(axis=0, initial=0) if largest is None else largest
+    size = unit(largest[:, None])[:, 0]
+    last_digit = size * 10.0 ** (np.ceil(np.log10(np.where(largest > 0, largest / size, 1.0))) - DIGITS)
+    return np.asarray(np.count_nonzero(filled, axis=0) * last_digit)
+
+
+def exchange_p(differences: Floats, draws: Draws, *, largest: Floats | None = None) -> Floats:
     """One-sided p of each mean difference to be as low, under random exchange of both systems of a pair.
 
     With `LIMIT` non-zero differences d or more, of an effective number (sum d^2)^2 / sum d^4 of at least `LEAST_ALIKE`,
@@ -126,7 +136,8 @@ def exchange_p(differences: Floats, draws: Draws) -> Floats:
     p = np.empty(filled.shape[1])
     p[is_many] = p_by_limit(shares[:, is_many].sum(axis=0), squares[is_many])
     if not is_many.all():
-        p[~is_many] = randomisation_p(differences[:, ~is_many], draws, lower=True)
+        largest = None if largest is None else largest[~is_many]
+        p[~is_many] = randomisation_p(differences[:, ~is_many], draws, lower=True, largest=largest)
     return p
 
 
@@ -142,10 +153,10 @@ def is_near_limit(differences: Floats) -> NDArray[np.bool_]:
     return np.asarray(is_many)
 
 
-def _extreme(flips: Iterable[NDArray[np.uint8]], differences: Floats, *, lower: bool) -> Floats:
+def _extreme(flips: Iterable[NDArray[np.uint8]], differences: Floats, rounding: Floats, *, lower: bool) -> Floats:
     """Number of flips whose sum is as extreme; a flip has a 1 for each difference that is kept."""
     total = differences.sum(axis=0)
-    limit = (-total if lower else np.abs(total)) - TIED * np.abs(differences).sum(axis=0)
+    limit = (-total if lower else np.abs(total)) - rounding
     counts = np.zeros(differences.shape[1])
     for flip in flips:
         # What is kept minus what is turned is twice what is kept minus everything.
@@ -177,10 +188,13 @@ def random_flips(shape: tuple[int, ...], draws: Draws) -> Iterator[NDArray[np.ui
         yield bits.reshape(step, n)[:rows]
 
 
-def largest_flipped(parts: Sequence[Floats], draws: Draws, *, lower: bool = False) -> Floats:
+def largest_flipped(
+    parts: Sequence[Floats], draws: Draws, *, lower: bool = False, largest: Sequence[Floats] | None = None
+) -> Floats:
     """Step-down p of |t| among the columns of all blocks, whose queries change places independently.
 
     With `lower` it is the one-sided p of -t, by all changes of signs where there are no more than `draws.resamples`.
+    `largest` are, for each block, those of `randomisation_p`.
 
     A change of signs turns all columns of a query at once, which preserves their correlation. Each column is compared
     with the largest of those whose own |t| is no higher (Westfall and Young 1993, Romano and Wolf 2005,
@@ -193,7 +207,10 @@ def largest_flipped(parts: Sequence[Floats], draws: Draws, *, lower: bool = Fals
     is_exact = lower and sum(map(np.count_nonzero, changing)) < draws.resamples.bit_length()
     if is_exact:
         filled = [part[there] for part, there in zip(filled, changing, strict=True)]
-    filled = [part / unit(part.T)[:, 0] for part in filled]
+    given: Sequence[Floats | None] = largest or [None] * len(filled)
+    rounding = np.concatenate(list(map(_rounding, filled, given)))
+    units = [unit(part.T)[:, 0] for part in filled]
+    filled = [part / its for part, its in zip(filled, units, strict=True)]
     sizes = [np.sqrt((part**2).sum(axis=0)) for part in filled]
     shares = [
         np.divide(part, size, out=np.zeros_like(part), where=size > 0) for part, size in zip(filled, sizes, strict=True)
@@ -201,7 +218,10 @@ def largest_flipped(parts: Sequence[Floats], draws: Draws, *, lower: bool = Fals
     ends = np.cumsum([0, *map(len, filled)]).tolist()
     observed = side(np.concatenate([part.sum(axis=0) for part in shares]))
     order = np.argsort(observed, kind="stable")
-    limits = observed[order] - TIED * math.sqrt(max(1, *map(len, filled)))
+    scale = np.concatenate([its * size for its, size in zip(units, sizes, strict=True)])
+    rounding = np.divide(rounding, scale, out=np.zeros_like(rounding), where=scale > 0)
+    # Ratios are rounded themselves.
+    limits = observed[order] - np.maximum(np.maximum.accumulate(rounding[order]), ROUNDING)
     counts, shape = np.zeros(len(order)), (ends[-1], max(ends[-1], len(order)))
     for flip in all_flips(shape) if is_exact else random_flips(shape, draws):
         signs = 2 * flip.astype(np.float64) - 1

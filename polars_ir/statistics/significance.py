@@ -17,6 +17,7 @@ from scipy import special, stats
 
 from polars_ir.statistics.bounds import p_above
 from polars_ir.statistics.randomisation import (
+    DIGITS,
     ROUNDING,
     Draws,
     Floats,
@@ -60,7 +61,8 @@ class Outcome(NamedTuple):
 class Paired(NamedTuple):
     """Input of a test: scores by measure, a column per system, and differences, a column per comparison.
 
-    `widths` are the ranges of the measure of each column, `families` the number of families of systems.
+    `widths` are the ranges of the measure of each column, `families` the number of families of systems, and `largest`
+    the `largest_values` that the differences are rounded by.
     """
 
     values: Sequence[Floats]
@@ -70,6 +72,14 @@ class Paired(NamedTuple):
     draws: Draws
     widths: Sequence[float] = ()
     families: int = 1
+    largest: Floats | None = None
+
+
+def largest_values(values: Sequence[Floats], pairs: Sequence[tuple[int, int]]) -> Floats:
+    """Largest absolute score of both systems, for each column of their `differences`."""
+    runs, baselines = np.array(pairs).T
+    of_systems = [np.fmax.reduce(np.abs(of_measure), axis=0, initial=0) for of_measure in values]
+    return np.concatenate([np.maximum(largest[runs], largest[baselines]) for largest in of_systems])
 
 
 def differences(values: Sequence[Floats], pairs: Sequence[tuple[int, int]]) -> Floats:
@@ -79,9 +89,7 @@ def differences(values: Sequence[Floats], pairs: Sequence[tuple[int, int]]) -> F
     """
     columns = []
     runs, baselines = np.array(pairs).T
-    for of_measure in values:
-        largest = np.fmax.reduce(np.abs(of_measure), axis=0, initial=0)
-        scales = np.maximum(largest[runs], largest[baselines])
+    for of_measure, scales in zip(values, np.split(largest_values(values, pairs), len(values)), strict=True):
         of_pairs = of_measure[:, runs] - of_measure[:, baselines]
         for scale in np.unique(scales):
             alike = scales == scale
@@ -246,7 +254,9 @@ PAIRED: Mapping[str, Callable[[Paired], list[Outcome]]] = {
     "auto": lambda of: list(map(automatic, samples_of(of.differences), of.widths)),
     "wilcoxon": lambda of: of_each(wilcoxon, of.differences, of.tolerance),
     "sign": lambda of: of_each(sign_test, of.differences, of.tolerance),
-    "randomisation": lambda of: _resampled(of.differences, randomisation_p(of.differences, of.draws), _mean),
+    "randomisation": lambda of: _resampled(
+        of.differences, randomisation_p(of.differences, of.draws, largest=of.largest), _mean
+    ),
     "bootstrap": lambda of: _resampled(of.differences, bootstrap_p(of.differences, of.draws), _t),
     "tukey": lambda of: tukey(of.values, of.differences, of.draws, alpha=of.alpha, families=of.families),
 }
@@ -406,4 +416,4 @@ def rounded(values: Floats, scale: float | None = None) -> Floats:
         return values
     # NumPy multiplies by the power of ten, which must be a finite number.
     size = float(unit(np.array([largest]))[0])
-    return np.round(values / size, 13 - math.ceil(math.log10(largest / size))) * size + 0.0
+    return np.round(values / size, DIGITS - math.ceil(math.log10(largest / size))) * size + 0.0

@@ -6,7 +6,7 @@ from operator import mul
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -46,14 +46,23 @@ def test_few_differences_are_enumerated(values):
     assert randomisation_p(column(d), draws=Draws(2 ** len(d))) == pytest.approx([expected], rel=1e-12)
 
 
-@given(st.lists(st.sampled_from([Fraction(1, a) - Fraction(1, b) for a in range(1, 7) for b in (1, 3, 4)]), min_size=2))
-def test_rounded_differences_of_reciprocal_ranks_are_tied_as_fractions_are(fractions):
-    fractions = fractions[:7]
+#: Differences of reciprocal ranks, and integers of very different size.
+OF_RANKS = st.sampled_from([Fraction(1, a) - Fraction(1, b) for a in range(1, 7) for b in (1, 3, 4)])
+INTEGERS = st.integers(-3, 3) | st.integers(-(2**31), 2**31)
+
+
+@given(
+    st.tuples(st.lists(OF_RANKS, min_size=2), st.just(1)) | st.tuples(st.lists(INTEGERS, min_size=2), st.just(2**31))
+)
+@example(([-521843924, 1095601225, 2, -1859040477, -1, -232413029, 1888840869], 2**31))
+def test_rounded_differences_are_tied_as_fractions_are(given):
+    fractions, largest = given[0][:7], np.array([float(given[1])])
     sums = [sum(map(mul, signs, fractions)) for signs in product((-1, 1), repeat=len(fractions))]
-    d, total = rounded(column(fractions), 1.0), sum(fractions)
+    d, total = rounded(column(fractions), largest[0]), sum(fractions)
     p = np.mean([abs(each) >= abs(total) for each in sums]), np.mean([each <= total for each in sums])
-    assert [*randomisation_p(d, Draws(2**7)), *randomisation_p(d, Draws(2**7), lower=True)] == pytest.approx(p)
-    assert largest_flipped([d], Draws(2**7), lower=True) == pytest.approx([p[1]])
+    of_d = {"differences": d, "draws": Draws(2**7), "largest": largest}
+    assert [*randomisation_p(**of_d), *randomisation_p(**of_d, lower=True)] == pytest.approx(p)
+    assert largest_flipped([d], Draws(2**7), lower=True, largest=[largest]) == pytest.approx([p[1]])
 
 
 @pytest.mark.parametrize("n", [2, 5, 9])

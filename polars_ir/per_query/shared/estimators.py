@@ -287,7 +287,8 @@ def outcomes(of: Pairs, how: Procedure) -> list[stats.Outcome]:
     if of.differences is None:
         return [_tested(pair.sample, how) for pair in of.pairs]
     widths = [pair.sample.support[1] for pair in of.pairs]
-    paired = stats.Paired(of.values, of.differences, how.alpha, how.tolerance, how.draws, widths, how.family)
+    scores = of.values, of.differences
+    paired = stats.Paired(*scores, how.alpha, how.tolerance, how.draws, widths, how.family, of.largest)
     return stats.PAIRED[how.test.name](paired)
 
 

@@ -243,7 +243,7 @@ class Scores:
             of_model = stats.differences(list(self.model.values()), pairs)
             moments = moments_of(differences, of_model, np.logical_or.reduce(self.answered, axis=1))
             return Pairs(names, with_estimates(made, moments))
-        return Pairs(names, made, values, differences)
+        return Pairs(names, made, values, differences, stats.largest_values(values, pairs))
 
     def one_sided(self, measure: str, pair: tuple[int, int]) -> tuple[int, int, int, int]:
         """The counts of `Pair.one_sided`."""

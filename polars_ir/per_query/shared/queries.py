@@ -86,13 +86,15 @@ class Pair(NamedTuple):
 class Pairs(NamedTuple):
     """Pairs of a slice, measure by measure.
 
-    With values there are also those of all systems, by measure, and the differences, a column per pair.
+    With values there are also those of all systems, by measure, and the differences, a column per pair, with the
+    largest values that these are rounded by.
     """
 
     slice: Mapping[str, Any]
     pairs: Sequence[Pair]
     values: Sequence[stats.Floats] = ()
     differences: stats.Floats | None = None
+    largest: stats.Floats | None = None
 
 
 @dataclass(frozen=True)

@@ -261,25 +261,31 @@ def _beyond_chance(difference: float, p: float, alpha: float) -> str:
 
 
 def _p(p: float, alpha: float) -> str:
-    """A p in a sentence, but for one that would be rounded to the level of its test.
+    """A p in a sentence, with the digits that tell it from the level of its test.
 
-    >>> _p(0.04996, 0.05), _p(0.05, 0.05), _p(0.00123, 0.05)
-    ('p = .04996', 'p = .05', 'p = .0012')
+    >>> _p(0.04996, 0.05), _p(0.05, 0.05), _p(0.00123, 0.05), _p(0.00625, 0.00625)
+    ('p = .04996', 'p = .05', 'p = .0012', 'p = .00625')
     """
-    digits = next((n for n in range(2, 17) if p == alpha or float(f"{p:.{n}g}") != alpha), 17)
-    return "p < .0001" if p < 0.0001 else f"p = {p:.{digits}g}".replace("0.", ".", 1)
+    return "p < .0001" if p < 0.0001 else f"p = {_beside_level(p, alpha, 2, 'g')}".replace("0.", ".", 1)
+
+
+def _beside_level(p: float, alpha: float, fewest: int, form: str) -> str:
+    """A p with the fewest digits that leave it on its side of alpha, and print alpha for that alone."""
+    texts = [f"{p:.{n}{form}}" for n in range(fewest, 21)]
+    numbers = map(float, texts)
+    fits = ((number <= alpha) == (p <= alpha) and (number != alpha or p == alpha) for number in numbers)
+    return next((text for text, fit in zip(texts, fits, strict=True) if fit), texts[-1])
 
 
 def p_text(p: float, alpha: float = 0.05) -> str:
-    """A p as papers print it, but for one that would be rounded to the level of its test.
+    """A p as papers print it, with the digits that tell it from the level of its test.
 
-    >>> p_text(0.02349), p_text(0.0004), p_text(1.0), p_text(0.04996)
-    ('.023', '<.001', '1.000', '.04996')
+    >>> p_text(0.02349), p_text(0.0004), p_text(1.0), p_text(0.04996), p_text(0.033300333, 0.0333)
+    ('.023', '<.001', '1.000', '.04996', '.0333003')
     """
     if p < 0.001:
         return "<.001"
-    places = next((n for n in range(3, 17) if p == alpha or float(f"{p:.{n}f}") != alpha), 17)
-    return f"{p:.{places}f}".removeprefix("0")
+    return _beside_level(p, alpha, 3, "f").removeprefix("0")
 
 
 def p_beside(p: float, alpha: float = 0.05) -> str:
@@ -360,12 +366,14 @@ def p_of_drops(slices: Sequence[Pairs], ranges: Mapping[str, Range], interval: s
     queries, and by a bet for an interval `"anytime"`, both by Holm. But for a bet, none is below that of Student's t,
     corrected for skewness, which sees that few queries make the mean. None of fewer than two queries.
     """
-    gains, parts = [], []
+    gains, parts, largest = [], [], []
     for of in slices:
         signs = np.array([-1.0 if ranges[pair.measure].is_cost else 1.0 for pair in of.pairs])
         own = [pair.sample.scaled(sign) for pair, sign in zip(of.pairs, signs.tolist(), strict=True)]
-        if of.differences is not None:
-            parts.append((of.differences * signs)[:, [each.n > 1 for each in own]])
+        if of.differences is not None and of.largest is not None:
+            several = [each.n > 1 for each in own]
+            parts.append((of.differences * signs)[:, several])
+            largest.append(of.largest[several])
         gains += own
     if interval == "anytime":
         bets = [None if d.values is None or d.n < 2 else stats.p_of_signs(d.values, d.support[1]) for d in gains]
@@ -374,7 +382,7 @@ def p_of_drops(slices: Sequence[Pairs], ranges: Mapping[str, Range], interval: s
         stats.is_near_limit(np.nan_to_num(part)).all() for part in parts
     )
     if len(parts) == len(slices) and not is_many:
-        flipped = iter(stats.largest_flipped(parts, stats.Draws(), lower=True).tolist())
+        flipped = iter(stats.largest_flipped(parts, stats.Draws(), lower=True, largest=largest).tolist())
         p = [next(flipped) if d.n > 1 else None for d in gains]
     else:
         p = stats.corrected([_p_by_limit(d) for d in gains], "holm", alpha=0.0)
