@@ -325,7 +325,12 @@ def gate(command: argparse.ArgumentParser) -> None:
 def ends(text: str) -> tuple[str, tuple[float, float]]:
     """A measure's name and range."""
     name, _, limits = text.rpartition("=")
-    worst, best = map(float, limits.split(":"))
+    try:
+        worst, best = map(float, limits.split(":"))
+    except ValueError:
+        name = ""
+    if not name:
+        raise argparse.ArgumentTypeError(f"must be MEASURE=WORST:BEST; got {text!r}")
     return name, (worst, best)
 
 

@@ -70,7 +70,8 @@ def show(frame: pl.DataFrame, options: argparse.Namespace) -> None:
         _show_worst_slices(options)
     elif frame.width:
         in_terminal = _fitting if sys.stdout.isatty() else _as_tsv
-        say(RENDERERS.get(options.render, _as_table if options.command == "demo" else in_terminal)(frame), end="")
+        render = RENDERERS.get(options.render, _as_table if options.command == "demo" else in_terminal)
+        say(render(frame if render in (_as_tsv, _as_json) else _with_p(frame, options)), end="")
     # Of a pipe there are no bytes to be about.
     if len(made) == 1 and options.output.is_file():
         write_metadata(options.output, made[0])
@@ -83,7 +84,12 @@ def _show_worst_slices(options: argparse.Namespace) -> None:
         says = (
             "The slices that lose most: the mean difference in each (mean), in all others (rest_mean), and of the two"
         )
-        say(f"\n{says}:\n\n{drawn(worst)}" if worst.height else "\nNo slice loses more than the others.", end="")
+        say(
+            f"\n{says}:\n\n{drawn(_with_p(worst, options))}"
+            if worst.height
+            else "\nNo slice loses more than the others.",
+            end="",
+        )
 
 
 def _show_json(frame: pl.DataFrame, options: argparse.Namespace) -> None:
@@ -205,10 +211,11 @@ def _as_markdown(frame: pl.DataFrame) -> str:
     return _drawn(escaped, "ASCII_MARKDOWN", WHOLE)
 
 
-def _with_p(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with each p as papers print it, `<.001` being the lowest."""
+def _with_p(frame: pl.DataFrame, options: argparse.Namespace) -> pl.DataFrame:
+    """The frame with each p as papers print it, `<.001` being the lowest, on its side of the command's alpha."""
+    alpha = vars(options).get("alpha", 0.05)
     names = [name for name in P_COLUMNS if frame.schema.get(name) == pl.Float64]
-    texts = [[None if p is None else p_text(p) for p in frame[name]] for name in names]
+    texts = [[None if p is None else p_text(p, alpha) for p in frame[name]] for name in names]
     return frame.with_columns(pl.Series(name, text, pl.String) for name, text in zip(names, texts, strict=True))
 
 
@@ -224,7 +231,7 @@ def _drawn(frame: pl.DataFrame, formatting: str, width: int, columns: int = -1) 
         tbl_hide_column_data_types=True,
         tbl_formatting=formatting,  # type: ignore[arg-type]  # one of its own names
     ):
-        return f"{_flat(_with_p(frame))}\n"
+        return f"{_flat(frame)}\n"
 
 
 RENDERERS: dict[str, Callable[[pl.DataFrame], str]] = {

@@ -31,7 +31,7 @@ def ranked_pairs(
     pair, values = (scores.index(run, "run"), scores.index(baseline)), scores.values[measure]
     values = stats.of_all(values) if of_all else values
     run_values, baseline_values = values[:, pair].T
-    # Those that floats alone make are 0, as in `compare`.
+    # Differences by the rounding of floats alone are 0, as in `compare`.
     differences = np.where(stats.differences([values], [pair])[:, 0] == 0, 0.0, run_values - baseline_values)
     columns = (run_values, baseline_values, differences)
     named = {name: pl.Series(column, nan_to_null=True) for name, column in zip(FIGURES, columns, strict=True)}

@@ -234,12 +234,9 @@ def report_of_change(
 ) -> Report:
     """The report of a change that `gate` judged: of two runs with their judgments, or of their figures without.
 
-    Of measures that are `turned`, whose better values the catalogue does not know, it has the verdict alone.
+    Of measures that are `turned`, whose direction comes from given ranges, it has the verdict alone; others are needed.
     """
     measures, both = [name for name in verdicts["measure"] if name not in turned], {"new": new, "old": old}
-    if not measures:
-        says = f"has no figures of {quoted(turned)}, whose better values only the given ranges tell."
-        raise OptionError(says, about="report", fix="Leave it out")
     options: Any = {name: option.default for name, option in options_of(Reporting).items()}
     if qrels is None:
         tables = {name: per_query_table(frame) for name, frame in both.items()}
@@ -256,7 +253,8 @@ def report_of_change(
     counted = f"The verdict counts each {cluster} once; the other figures of this page count queries."
     said = [] if cluster is None else [counted]
     if turned:
-        said.append(f"Of {', '.join(map(plain, turned))}, better as the given ranges say, there is the verdict alone.")
+        names = ", ".join(map(plain, turned))
+        said.append(f"For {names}, whose direction comes from --range, only the verdict is shown.")
     if not said:
         return made
     answers = [[*sentences, *said] for sentences in made.content["answers"]]

@@ -152,7 +152,7 @@ def table(
     corner = "(%)" if percent and in_percent(names) else ""
     notes = [*note_on_best(pl.concat(of_sections)), *_of_each(of_queries)]
     cells = pl.concat(map(_headed, headings, of_sections))
-    if {"interval", "difference"} & set(parts):
+    if cells["text"].filter(cells["part"].is_in(["interval", "difference"])).str.contains("[", literal=True).any():
         notes.append(f"Intervals of {1 - alpha:.3%}, each by itself.".replace(".000%", " %"))
     if compared is not None and test is not None:
         notes = [*note_on_marks(compared, baseline, options), *notes]
@@ -216,11 +216,10 @@ def _compared(
     rows: pl.DataFrame, measures: Sequence[str], baseline: str | None, options: Any, keys: Sequence[str]
 ) -> pl.DataFrame | None:
     """The systems compared; None for a single one, of a single query, or without a test."""
-    is_alone = rows["run"].n_unique() == 1
-    is_one_query = rows["query_id"].n_unique() == 1
-    if is_alone and baseline is not None:
-        check_systems("baseline", [baseline], [rows["run"][0]])
-    if is_alone or is_one_query or options["test"] is None:
+    systems = rows["run"].unique(maintain_order=True).to_list()
+    if baseline is not None:
+        check_systems("baseline", [baseline], systems)
+    if len(systems) == 1 or rows["query_id"].n_unique() == 1 or options["test"] is None:
         return None
     require("stats", "ir.table with a test")
     interval = TESTS[options["test"]].interval_of_mean

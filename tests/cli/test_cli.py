@@ -360,6 +360,9 @@ def test_figures_between_semicolons_are_told_to_be_so(gating, folder, capsys):
         ({1: "*.csv"}, "a table is in one file here; this stands for 2."),
         ({4: "RR"}, "new.csv has no measure 'RR'"),
         ({5: "--alpha=0.7"}, "polars-ir: --alpha must be at least 1e-09 and below 0.5; got 0.7."),
+        ({5: "--range=AP"}, "--range: must be MEASURE=WORST:BEST; got 'AP'"),
+        ({5: "--range=0:1"}, "--range: must be MEASURE=WORST:BEST; got '0:1'"),
+        ({5: "--range=AP=1:x"}, "--range: must be MEASURE=WORST:BEST; got 'AP=1:x'"),
         ({5: "--max-drop=nan"}, "polars-ir: --max-drop must be from 0 to 1e+100"),
     ],
 )
@@ -388,8 +391,8 @@ def test_systems_are_compared_by_their_figures(gating, folder, capsys):
 
 
 def test_a_rendered_p_is_as_papers_print_it(folder, capsys):
-    for name, shift in (("a", 0.0), ("b", 0.3), ("c", 0.001)):
-        values = [0.4 + i % 5 / 100 + shift * (1 + i % 3) for i in range(40)]
+    for name, shifts in (("a", [0.0]), ("b", [0.3, 0.6, 0.9]), ("c", [0.1] * 10 + [-0.1] * 2 + [0.0] * 28)):
+        values = [0.4 + i % 5 / 100 + shifts[i % len(shifts)] for i in range(40)]
         pl.DataFrame({"query_id": range(40), "AP": values}).write_csv(folder / f"{name}.csv")
     arguments = ["compare", *(str(folder / f"{name}.csv") for name in "ab"), "--baseline", "a"]
     assert main([*arguments, "--markdown"]) == 0
@@ -398,6 +401,10 @@ def test_a_rendered_p_is_as_papers_print_it(folder, capsys):
     assert main(arguments) == 0
     heading, row = (line.split("\t") for line in capsys.readouterr().out.splitlines())
     assert 0 < float(dict(zip(heading, row, strict=True))["p_corrected"]) < 1e-9
+    # Of 12 signs 10 or more are alike in 158 of 4096 ways, .03857, which is not rounded to beyond .0386.
+    ten_of_twelve = ["compare", str(folder / "a.csv"), str(folder / "c.csv"), "--baseline", "a", "--test", "sign"]
+    assert main([*ten_of_twelve, "--alpha", ".0386", "--markdown"]) == 0
+    assert "| .03857 " in capsys.readouterr().out
 
 
 def test_a_terminal_shows_the_columns_that_matter_and_how_many_it_leaves_out(gating, capsys, monkeypatch):

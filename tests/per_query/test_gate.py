@@ -191,6 +191,7 @@ def test_values_beyond_the_range_are_an_error():
         ("AP", pl.col("AP") * 1000, "(0, 500)", (0, 500)),
         ("Hole@5", pl.col("AP") * 100, "(100, 0)", (100, 0)),
         ("DCG@10", pl.col("AP") - 2, "(-2, float('inf'))", (-2, inf)),
+        ("infAP", pl.col("AP") * 100, "(0, 100)", (0, 100)),
     ],
 )
 def test_the_advice_on_values_beyond_the_range_is_one_that_holds_them(name, values, code, its):

@@ -505,6 +505,9 @@ def test_weights_of_few_queries_are_alike_by_chance(n, there):
 
 
 def test_bounded_intervals_know_no_weights():
+    percent = pl.DataFrame({"query_id": range(4), "RR": [2.0, 0.5, -7.0, 5.0]})
+    with pytest.raises(ir.IRError, match="'RR' must be from 0 to 1; there is -7"):
+        ir.summarize(percent, interval="bounded")
     with pytest.raises(ir.IRError, match="interval='bounded' takes no weights"):
         ir.summarize(PER_QUERY, weights="asked", interval="bounded")
     pytest.importorskip("scipy")

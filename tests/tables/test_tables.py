@@ -462,7 +462,8 @@ def test_one_system_has_neither_marks_nor_bold():
 
 
 def test_systems_with_one_query_have_no_marks():
-    assert note(per_query(low=LOW[:1], high=HIGH[:1])) == "Bold: the best. 1 query."
+    of_one, with_dashes = per_query(low=LOW[:1], high=HIGH[:1]), {"baseline": "low", "show": ["difference", "p"]}
+    assert note(of_one) == note(of_one, **with_dashes) == "Bold: the best. 1 query."
 
 
 def test_a_frame_without_systems_is_one():
@@ -546,6 +547,7 @@ BOTH = per_query(low=LOW, high=HIGH)
             {"baseline": "lowe"},
             ["which is not one of the systems", "Did you mean 'low'"],
         ),
+        (BOTH.filter(query_id="q000"), {"baseline": "hihg"}, ["baseline names 'hihg'", "Did you mean 'high'"]),
         (BOTH, {"measures": "nDCG@10"}, ["no measure 'nDCG@10'"]),
         (BOTH.with_columns(RR=1), {"measures": "AP", "order": "RR"}, ["order must be one of the measures, 'AP'"]),
         (BOTH, {"order": ["AP"]}, ["order must be one of the measures"]),

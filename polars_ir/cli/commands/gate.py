@@ -22,7 +22,7 @@ from polars_ir.cli.inputs import (
     slices_of,
 )
 from polars_ir.cli.logs import gold_of, logs_of, of_queries, sliced_by, texts_of
-from polars_ir.errors import FileError, OptionError, nearest
+from polars_ir.errors import FileError, OptionError, nearest, quoted
 from polars_ir.files.finding.copies import shown_name
 from polars_ir.files.tables import read_one_table
 from polars_ir.files.writers import write_lines
@@ -93,7 +93,11 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     if slices is not None and old is not None:
         options.worst = _worst(new, old, slices, measures, turned)
     if options.report is not None and old is not None:
-        _write_report(verdict, new, old, qrels, options, logs, slices, turned)
+        if len(turned) < len(measures):
+            _write_report(verdict, new, old, qrels, options, logs, slices, turned)
+        else:
+            says = f"no report is written: the direction of {quoted(turned)} is known from --range alone."
+            print(f"polars-ir: warning: {says}", file=sys.stderr)
     return verdict
 
 
@@ -102,7 +106,7 @@ def _worst(
 ) -> pl.DataFrame:
     """The slices that lose more than the other queries, the worst first.
 
-    `turned` are measures whose better values are others than the catalogue knows, by a range that was given.
+    `turned` are measures whose direction --range reverses.
     """
     query = required("per_query", "query_id", new.columns)
     sides = {"new": new, "old": old.rename({required("per_query", "query_id", old.columns): query})}

@@ -196,11 +196,12 @@ def joined_intervals(
     # Means are added up in the order of the strata.
     of_strata = of_strata.filter(pl.col("weight") > 0).sort(*keys, stratum)
     of_strata = of_strata.with_columns(**bounded_interval_of(averaging, alpha))
-    share = pl.col("weight") / pl.col("weight").sum()
+    # Of a plain sum Polars drops the sort, as floats would add up to the same in any order.
+    share = pl.col("weight") / total(pl.col("weight"))
     joined = {}
     for end, sign in (("low", -1), ("high", 1)):
-        half = (share * (pl.col(end) - pl.col(MEAN))).pow(2).sum().sqrt()
-        joined[end] = pl.when(pl.col(end).is_not_null().all()).then((share * pl.col(MEAN)).sum() + sign * half)
+        half = total((share * (pl.col(end) - pl.col(MEAN))).pow(2)).sqrt()
+        joined[end] = pl.when(pl.col(end).is_not_null().all()).then(total(share * pl.col(MEAN)) + sign * half)
     return of_strata.group_by(keys, maintain_order=True).agg(**joined)
 
 

@@ -217,20 +217,22 @@ def check_range(measure: str, values: stats.Floats, its: Range, otherwise: str |
     Functions that take no ranges say what to do `otherwise`.
     """
     low, high = its.ends
-    beyond = values[(values < low - ROUNDED + 1) | (values > high + ROUNDED - 1)]
-    if len(beyond):
-        lowest, highest = min(low, math.floor(values.min())), max(high, math.ceil(values.max()))
+    if ((values < low - ROUNDED + 1) | (values > high + ROUNDED - 1)).any():
+        ends_of_values = float(values.min()), float(values.max())
+        extreme = max(ends_of_values, key=lambda value: max(low - value, value - high))
+        lowest, highest = min(low, math.floor(ends_of_values[0])), max(high, math.ceil(ends_of_values[1]))
         is_percent = high == 1 and lowest == low and highest <= PERCENTS
         ends = [f"{end:.15g}" for end in (lowest, PERCENTS if is_percent else highest)]
         worst, best = reversed(ends) if its.is_cost else ends
+        as_code = ", ".join(end.replace("inf", "float('inf')") for end in (worst, best))
         divide, say = "Divide what is in percent by 100, or " * is_percent, "say what it is between"
         fix = Fix(
             _sentence(divide + say),
-            Code(f"ranges={{{measure!r}: ({worst}, {best})}}".replace("inf", "float('inf')")),
+            Code(f"ranges={{{measure!r}: ({as_code})}}"),
             without_code=_sentence(f"{divide}{say}: {option('ranges')} {measure}={worst}:{best}"),
         )
         raise DataError(
-            f"{measure!r} must be from {low:g} to {high:g}; there is {beyond[0]:g}.",
+            f"{measure!r} must be from {low:g} to {high:g}; there is {extreme:g}.",
             fix=_sentence(divide + otherwise) if otherwise else fix,
         )
 

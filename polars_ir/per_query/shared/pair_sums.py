@@ -253,7 +253,7 @@ class Sums:
         shared = found.group_by("place").agg(pl.col("both").sum())["both"]
         if not (shared >= self.common[0]).any():
             fix = "Evaluate the systems on the same queries, and write their ids alike"
-            raise DataError(self.common[1], about="per_query", fix=fix)
+            raise DataError(self.common[1], fix=fix)
         for of_slice in found.partition_by(schema.keys, maintain_order=True):
             if schema.nested and not of_slice["both"][0]:
                 continue  # A slice of one side only.

@@ -230,6 +230,16 @@ def test_the_intervals_of_strata_make_that_of_a_mean_that_a_stratum_of_few_queri
     assert row["low"] < 0.51 < row["high"]
 
 
+@pytest.mark.whole("half a second: five summaries of 40 strata")
+def test_the_interval_of_many_strata_has_the_same_bits_in_every_call():
+    frame = pl.DataFrame({"query_id": range(400), "Success@5": [float(i * i % 7 < 3) for i in range(400)]})
+    strata = frame.select("query_id", stratum=pl.col("query_id") % 40)
+    weights = frame.select("query_id", w=(1 + pl.col("query_id") % 40) ** 2 / 7)
+    found = {ir.summarize(frame, strata=strata, weights=weights).select("low", "high").row(0) for _ in range(5)}
+    assert len(found) == 1
+    assert None not in found.pop()
+
+
 def test_a_stratum_of_few_queries_without_spread_leaves_no_interval_of_a_measure_without_a_range():
     frame = pl.DataFrame({"query_id": range(10), "of": [0] * 2 + [1] * 8, "x": [3.0, 3.0, *range(8)]})
     weights = pl.DataFrame({"query_id": range(10), "w": [4.0] * 2 + [1.0] * 8})
