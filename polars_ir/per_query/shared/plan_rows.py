@@ -61,11 +61,12 @@ def _once(
     # There is one of each; a maximum takes half the time of a first value, and keeps as much as a row of each.
     ordered = cs.numeric() | cs.boolean() | cs.temporal() | cs.string()
     values = (cs.exclude(keys) & ordered).max(), (cs.exclude(keys) - ordered).first()
-    found = rows.group_by(_query_first(keys)).agg(*values, pl.len().alias(ROWS))
+    # Grouped by more keys than are in order, they are unordered. The engine in memory keeps an order only if told to.
+    has_order = len(order) == len(keys)
+    found = rows.group_by(_query_first(keys), maintain_order=has_order).agg(*values, pl.len().alias(ROWS))
     # Rows without a key are an error of their own.
     several = (pl.col(ROWS) > 1) & pl.all_horizontal(pl.col(keys).is_not_null())
-    # Grouped by more keys than are in order, they are unordered.
-    rules = [rule._replace(wrong=several), *([_sorted(table, order)] if len(order) == len(keys) else [])]
+    rules = [rule._replace(wrong=several), *([_sorted(table, order)] if has_order else [])]
     return table.checked(*rules, rows=found).drop(ROWS)
 
 
