@@ -332,7 +332,8 @@ def called(path: object) -> str:
 def warn(says: str, *, about: str = "", fix: Fix | None = None) -> None:
     """Issue an `IRWarning` that points at the line of the user's that called us."""
     frame, level = inspect.currentframe(), 1
-    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "polars_ir":
+    # Where an engine of Polars calls us in a thread of its own, no line of the user's does.
+    while frame and frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] == "polars_ir":
         frame, level = frame.f_back, level + 1
     warnings.warn(IRWarning(says, about=about, fix=fix), stacklevel=level)
 

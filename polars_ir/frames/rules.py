@@ -27,8 +27,11 @@ EXAMPLES = "; for example"
 #: Roles whose value decides which of several rows of a document is the best.
 VALUES = ("score", "relevance")
 
-#: Column of the numbers of rows, which a message calls `row`.
+#: Column of the numbers of rows.
 ROW = "polars_ir: row"
+
+#: What a message calls it, the second where another column has the first name.
+NUMBERS = ("row", "number of the row")
 
 #: Rows in memory, or a plan.
 RowsT = TypeVar("RowsT", bound="pl.DataFrame | pl.LazyFrame")
@@ -162,7 +165,13 @@ def _shown(
 ) -> pl.DataFrame:
     """The first rows, for a message, with their numbers as `row`, unless they have a column of this name."""
     shown = rows.select(ROW, *keys, *values).head(SHOWN).rename({key: names[key] for key in keys if key in names})
-    return shown.rename({ROW: "number of the row" if "row" in shown.columns else "row"})
+    return shown.rename({ROW: NUMBERS[1] if NUMBERS[0] in shown.columns else NUMBERS[0]})
+
+
+def without_numbers(shown: pl.DataFrame) -> pl.DataFrame:
+    """Rows of a message without their numbers, for a part of a table that is not numbered as the table is."""
+    first = shown.columns[0]
+    return shown.drop(first) if first in NUMBERS else shown
 
 
 def check_duplicates(

@@ -63,7 +63,8 @@ def evaluate(
         `set_sorted("run", "query_id")` says, is evaluated in portions, whose results come as they are made.
     qrels
         The judgments, in the same kinds; None where the run has a relevance column of its own, or the measures alone.
-        A LazyFrame with `set_sorted("query_id")` is read in step with such a run of one system.
+        A LazyFrame with `set_sorted("query_id")` is read in step with such a run without a column
+        of systems.
     measures
         Names in any dialect, expressions of this package, or any aggregation of the columns of `judge`; one or many.
         An aggregation that reads a column of the run sees the unjudged documents too, with null `relevance`; others
@@ -101,7 +102,7 @@ def evaluate(
     """
     if measures is None:
         qrels, measures = None, qrels
-    plan, pair, measured = _planned(run, qrels, measures, options)
+    plan, pair, measured = _planned(run, qrels, resolve(measures), options)
     if not pair.run.eager:
         return cast("FrameT", plan)
     return give_back(warned(collect_checked(pair, plan), pair, measured, missing=options["missing"]), run)
@@ -110,7 +111,7 @@ def evaluate(
 @public(Evaluating)
 def evaluate_collected(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluating]) -> pl.DataFrame:
     """The result of `evaluate` in memory, also of a LazyFrame, with the warnings that depend on its rows."""
-    plan, pair, measured = _planned(run, qrels, measures, options, marked=True)
+    plan, pair, measured = _planned(run, qrels, resolve(measures), options, marked=True)
     return warned(collect_checked(pair, plan), pair, measured, missing=options["missing"])
 
 
@@ -122,9 +123,8 @@ class Resolved(NamedTuple):
     needs: Needs
 
 
-def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> Resolved:
+def resolved(run: Any, qrels: Any, measured: list[ResolvedMeasure], options: Evaluating) -> Resolved:
     """Measures of a call and their needs; an `OptionError` for options that conflict with them or each other."""
-    measured = resolve(measures)
     tables = list(compress(TABLES_OF_LISTS, (options["history"] is not None, options["items"] is not None)))
     ties, judges, judged_only = options["ties"], options["judges"], options["judged_only"]
     if qrels is None and not (tables and reads_no_judgments(measured)):
@@ -198,9 +198,18 @@ def _selected(run: Any, qrels: Any, options: Evaluating) -> tuple[Any, Any, list
 
 
 def _planned(
-    run: Any, qrels: Any, measures: Measures, options: Evaluating, *, marked: bool = False
+    run: Any,
+    qrels: Any,
+    measures: list[ResolvedMeasure],
+    options: Evaluating,
+    *,
+    marked: bool = False,
+    of_portion: bool = False,
 ) -> tuple[pl.LazyFrame, RunAndQrels, list[ResolvedMeasure]]:
-    """The result as a plan; in memory, or `marked`, with columns for the warnings that depend on its rows."""
+    """The result as a plan; in memory, or `marked`, with columns for the warnings that depend on its rows.
+
+    That `of_portion` warns of nothing: its tables are parts of others.
+    """
     run, qrels, only_judged = _selected(run, qrels, options)
     run, measured, needs = resolved(run, qrels, measures, options)
     has_tables = options["history"] is not None or options["items"] is not None
@@ -209,7 +218,7 @@ def _planned(
     if only_judged:
         pair = replace(pair, only_judged=only_judged)
     relation, estimates, errors = _of_sample(relation, pair, measured, needs, options)
-    if pair.judgments.eager:
+    if pair.judgments.eager and not of_portion:
         warn_of_tables(run, pair, measured)
     by_grade = needs.kind.by_document and needs.ties in ("best", "worst")
     marks: dict[str, Any] = marks_of(pair, needs) if pair.qrels else {}
@@ -251,7 +260,7 @@ def _of_queries(result: pl.LazyFrame, pair: RunAndQrels, options: Evaluating) ->
 
 def _of_plan(
     result: pl.LazyFrame,
-    given: tuple[Any, Any, Measures],
+    given: tuple[Any, Any, list[ResolvedMeasure]],
     pair: RunAndQrels,
     needs: Needs,
     options: Evaluating,
@@ -281,11 +290,11 @@ def _of_plan(
     def evaluate_portion(rows: pl.DataFrame, its: pl.DataFrame) -> pl.DataFrame:
         others = None if highest is None else highest.join(its, on="query_id", how="anti")
         judged = its if others is None else pl.concat([its, others])
-        plan, of_rows, _ = _planned(rows, judged, measures, options, marked=True)
+        plan, of_rows, _ = _planned(rows, judged, measures, options, marked=True, of_portion=True)
         found = collect_checked(of_rows, plan)
         return found if others is None else found.join(others, left_on=own["query_id"], right_on="query_id", how="anti")
 
-    read = {*pair.run.names.values(), *columns_read(resolve(measures))}
+    read = {*pair.run.names.values(), *columns_read(measures)}
     rows = run.select(name for name in run.collect_schema() if name in read)
     names = {pair.run.names[key]: own[key] for key in pair.run.keys}
     portions = Portions(rows, order, names, judgments, query, options["missing"], evaluate_portion, warn)

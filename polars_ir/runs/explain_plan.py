@@ -8,7 +8,7 @@ from polars_ir.engine import tuning
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.relation import Plan, plan_of
 from polars_ir.engine.run_and_qrels import RunAndQrels
-from polars_ir.language.names import Measures
+from polars_ir.language.names import Measures, resolve
 from polars_ir.language.options import each_once, public
 from polars_ir.runs.evaluate import resolved
 from polars_ir.runs.lists import reads_no_judgments, run_alone
@@ -59,7 +59,7 @@ def explain_plan(run: Any, qrels: Any = None, measures: Measures = "nDCG@10", **
     """
     given = run
     run, qrels = selected(run, qrels, options, each_once(options["by"]))
-    run, measured, needs = resolved(run, qrels, measures, options)
+    run, measured, needs = resolved(run, qrels, resolve(measures), options)
     if qrels is None and needs.lists and reads_no_judgments(measured):
         run_alone(run, needs.by)  # an error for an invalid one
         return Plan("by sorting", "measures of lists read no judgments, and rank lists where a cutoff shortens one")

@@ -8,7 +8,6 @@ without an answer stand in their place.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -22,12 +21,18 @@ from polars_ir.engine.needs import Needs
 from polars_ir.engine.run_and_qrels import RunAndQrels
 from polars_ir.errors import DataError
 from polars_ir.frames.known_order import known_order
+from polars_ir.frames.rules import without_numbers
 from polars_ir.language.options import each_once
 from polars_ir.runs.pooled import perhaps_pooled
 from polars_ir.runs.warnings import HITS
 
 #: Rows of a batch, which portions are made of.
 BATCH = 100_000
+
+#: Why a run is read as a whole where its judgments would have to be read for each system.
+OF_SYSTEMS = (
+    "the judgments are not in memory, and the run has a column of systems, each of which needs them: collect them"
+)
 
 #: Row count of rankings with the same flags.
 COUNT = "polars_ir: count"
@@ -59,7 +64,8 @@ def reason_for_whole(
         "exclude": options["exclude"] is not None,
         "duplicates": options["duplicates"] != "error",
         "ties": options["ties"] == "input",
-        "by": bool(each_once(options["by"])) or bool(pair.splits) or bool(pair.run.by),
+        "by": bool(each_once(options["by"])) or bool(pair.run.by),
+        "judges": bool(pair.splits),
         # Tables of lists, and days or tenants that may be pooled, are looked at whole.
         "history": options["history"] is not None,
         "items": options["items"] is not None,
@@ -76,9 +82,9 @@ def reason_for_whole(
     reasons = {
         f"measures of {needs.kind.name} need the whole run": not needs.kind.by_document,
         "a measure reads the judgments of all queries": "judged_elsewhere" in needs.columns,
-        "ids that are an Enum have another order than their text": pl.Enum in types,
+        "Enum ids are sorted by category, not as text": pl.Enum in types,
         "bounds need the highest grade, and the judgments are not in memory": options["bounds"] and not in_memory,
-        "the judgments are not in memory, and several systems need them": bool(pair.systems) and not in_memory,
+        OF_SYSTEMS: bool(pair.systems) and not in_memory,
         "the judgments are neither in memory nor known to be sorted": not (in_memory or known_order(qrels, [query])),
     }
     return next((says for says, holds in reasons.items() if holds), None)
@@ -117,7 +123,8 @@ class Portions:
     """The portions of a run, sorted by the columns `order`.
 
     `names` are those of results by the keys of the run, the query last; `query` is the column of the judgments.
-    `evaluate` makes the result of some rows with flags, which `warn` reads of all; None where they stay in the result.
+    `evaluate` makes the result of some rows with flags, and warns of nothing. `warn` issues the warnings of all flags;
+    None keeps the flags in the result.
     """
 
     rows: pl.LazyFrame
@@ -172,10 +179,14 @@ class Portions:
                 yield self.evaluated(lacking, its)
 
     def evaluated(self, rows: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
-        """The result of some rows, with flags and without warnings."""
-        with warnings.catch_warnings(action="ignore"):
-            # The plan warns of all rows together.
+        """The result of some rows, with flags."""
+        try:
             result = self.evaluate(rows, judgments).drop(ANSWERED, strict=False)
+        except DataError as error:
+            # Numbers of rows would be those in the portion.
+            if isinstance(error.examples, pl.DataFrame):
+                error.examples = without_numbers(error.examples)
+            raise
         keys = (pl.col(name).cast(result.schema[own]).alias(own) for name, own in self.names.items())
         there = rows.select(keys).unique().with_columns(pl.lit(True).alias(ANSWERED))
         marked = result.join(there, on=list(self.names.values()), how="left", maintain_order="left")

@@ -131,7 +131,7 @@ def update(
     check("changed_only", changed_only, truth())
     run, qrels = selected(run, qrels, options, each_once(options["by"]))
     as_named = resolve(measures)
-    run, measured, needs = resolved(run, qrels, [measure.expression for measure in as_named], options)
+    run, measured, needs = resolved(run, qrels, as_named, options)
     if not needs.kind.by_document:
         raise OptionError(f"of {needs.kind.name} are evaluated as a whole, by evaluate.", about="measures")
     # The order of ties depends on all measures together.

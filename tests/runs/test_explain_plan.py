@@ -6,6 +6,7 @@ from tuned import tune
 
 import polars_ir as ir
 from polars_ir.engine import relation
+from polars_ir.runs.portions import OF_SYSTEMS
 
 RUN = pl.DataFrame({"query_id": ["a", "b"] * 4, "doc_id": [f"d{i}" for i in range(8)], "score": range(8)})
 QRELS = pl.DataFrame({"query_id": ["a", "b"], "doc_id": ["d0", "d1"], "relevance": [1, 1]})
@@ -99,14 +100,27 @@ def test_a_plan_says_that_identical_rankings_are_grouped_once_where_they_are(mon
             {"qrels": QRELS.lazy().set_sorted("query_id"), "bounds": True},
             "; not in portions, though sorted: bounds need the highest grade, and the judgments are not in memory",
         ),
+        (
+            {"run": RUN.with_columns(run=pl.lit("a")), "qrels": QRELS.lazy().set_sorted("query_id")},
+            "; not in portions, though sorted: " + OF_SYSTEMS,
+        ),
+        (
+            {"run": RUN.cast({"query_id": pl.Enum(["b", "a"])})},
+            "; not in portions, though sorted: Enum ids are sorted by category, not as text",
+        ),
+        (
+            {"qrels": QRELS.with_columns(judge=pl.lit("x")), "judges": "judge"},
+            "; not in portions, though sorted: judges needs the whole run",
+        ),
         ({"measures": "Hole@2"}, "; not in portions, though sorted: a measure reads the judgments of all queries"),
     ],
 )
 def test_a_sorted_plan_says_whether_it_is_read_in_portions(options, wanted):
     given = {"qrels": QRELS, **options}
-    assert ir.explain_plan(RUN.lazy().set_sorted("query_id"), **given).reason.endswith(wanted)
-    assert "portions" not in ir.explain_plan(RUN.lazy(), **given).reason
-    assert "portions" not in ir.explain_plan(RUN, **given).reason
+    run = given.pop("run", RUN)
+    assert ir.explain_plan(run.lazy().set_sorted("query_id"), **given).reason.endswith(wanted)
+    assert "portions" not in ir.explain_plan(run.lazy(), **given).reason
+    assert "portions" not in ir.explain_plan(run, **given).reason
 
 
 def test_options_that_evaluate_refuses_are_errors():

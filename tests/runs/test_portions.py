@@ -2,6 +2,7 @@
 
 import random
 import warnings
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -99,16 +100,16 @@ def test_judgments_that_are_not_sorted_as_they_claim_are_an_error(moved):
 
 
 @pytest.mark.parametrize("qrels", [QRELS.reverse(), QRELS], ids=["falling", "in order"])
-@pytest.mark.parametrize("options", [{"bounds": True}, {}])
-def test_what_is_of_all_queries_is_so_in_portions(qrels, options, evaluated):
+@pytest.mark.parametrize(
+    ("measures", "options"), [("nDCG@5", {"bounds": True}), ("nDCG@5", {}), (["Hole@5", "nDCG@5"], {})]
+)
+def test_what_is_of_all_queries_is_so_in_portions(qrels, measures, options, evaluated):
     run, highest = SORTED["one system"][0].lazy(), pl.when(query_id="q34", doc_id=QRELS["doc_id"][-1]).then(9)
     graded = qrels.with_columns(relevance=highest.otherwise("relevance"))
-    for measures in (["nDCG@5"], *([] if options else [["Hole@5", "nDCG@5"]])):
-        wanted = ir.evaluate(run, graded, measures, **options).collect()
-        found = ir.evaluate(run.set_sorted("query_id"), graded, measures, **options).collect()
-        assert_frame_equal(found, wanted, check_exact=True)
-        assert bool(evaluated) == (len(measures) == 1)
-        evaluated.clear()
+    wanted = ir.evaluate(run, graded, measures, **options).collect()
+    found = ir.evaluate(run.set_sorted("query_id"), graded, measures, **options).collect()
+    assert_frame_equal(found, wanted, check_exact=True)
+    assert bool(evaluated) == (measures == "nDCG@5")
 
 
 def test_a_query_of_more_rows_than_a_portion_is_one(evaluated):
@@ -126,13 +127,32 @@ def test_what_concerns_all_rows_is_not_evaluated_in_portions(options, evaluated)
     assert not evaluated
 
 
+@pytest.mark.whole("each engine with one and several systems", quick=2)
+@pytest.mark.parametrize("name", ["systems", "one system"])
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
-def test_a_plan_of_portions_is_a_plan(engine):
-    plan = ir.evaluate(RUN.lazy().set_sorted("run", "query_id"), QRELS, MEASURES)
-    wanted = ir.evaluate(RUN, QRELS, MEASURES)
-    found = plan.filter(pl.col("AP") > 0).select("run", "AP").head(5).collect(engine=engine)
-    assert_frame_equal(found, wanted.filter(pl.col("AP") > 0).select("run", "AP").head(5), check_exact=True)
-    assert_frame_equal(ir.mean(plan).collect(engine=engine).sort("run"), ir.mean(wanted))
+def test_a_plan_of_portions_is_a_plan(name, engine):
+    run, order = SORTED[name]
+    plan, wanted = ir.evaluate(run.lazy().set_sorted(*order), QRELS, MEASURES), ir.evaluate(run, QRELS, MEASURES)
+    found = plan.filter(pl.col("AP") > 0).select(order[0], "AP").head(5).collect(engine=engine)
+    assert_frame_equal(found, wanted.filter(pl.col("AP") > 0).select(order[0], "AP").head(5), check_exact=True)
+    found = ir.mean(plan).collect(engine=engine)
+    assert_frame_equal(found, ir.mean(wanted), check_row_order=False)
+
+
+def test_plans_that_run_at_once_warn_each_and_leave_the_filters_alone():
+    run = SORTED["one system"][0]
+    unjudged = run.with_columns(doc_id="x" + pl.col("doc_id")), run.with_columns(query_id="x" + pl.col("query_id"))
+    plans = [ir.evaluate(each.lazy().set_sorted("query_id"), QRELS, MEASURES) for each in unjudged]
+    filters = [*warnings.filters]
+    with pytest.warns(ir.IRWarning) as caught:
+        pl.collect_all(plans)
+    assert warnings.filters == filters
+    assert {str(warning.message).partition(";")[0] for warning in caught} == {
+        "no retrieved document is judged for its query",
+        "the run and the qrels share no query",
+    }
+    # No line of the user's is in the stacks of the engine's threads.
+    assert {Path(warning.filename).stem for warning in caught} == {"portions"}
 
 
 def test_days_that_may_be_pooled_are_looked_at_whole(evaluated):
@@ -197,5 +217,7 @@ def test_values_sorted_otherwise_later_claim_nothing(function, move):
 
 def test_a_document_twice_is_an_error_that_shows_it():
     twice = pl.concat([RUN, RUN[-1:]]).lazy().set_sorted("run", "query_id")
-    with pytest.raises(DataError, match="repeat the ids"):
+    with pytest.raises(DataError, match="repeat the ids") as error:
         ir.evaluate(twice, QRELS, MEASURES).collect()
+    # Numbers of rows would be those in a portion.
+    assert error.value.examples.rows() == [ROWS[-1]] * 2
