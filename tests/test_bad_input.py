@@ -410,9 +410,22 @@ def test_a_message_says_what_where_and_what_to_do(call, message):
 
 
 PARTS = {
-    "an expression of several columns": (
-        evaluating(measures=pl.all().sum()),
-        ["stands for several columns. Give it one name: .alias('mine')."],
+    **{
+        f"an expression of columns that are not named: {measure}": (
+            evaluating(measures=[measure.alias("mine"), pl.col("relevance").max()]),
+            ["reads several columns, or those that a pattern finds. Name each column that it reads, and give several"],
+        )
+        for measure in (
+            pl.all().sum(),
+            pl.col("^rel.*$").max(),
+            pl.max_horizontal("^rel.*$").max(),
+            pl.struct(pl.all()).n_unique(),
+            pl.col("rank").filter(pl.selectors.numeric() > 1).sum(),
+        )
+    },
+    "an aggregation that reads no column": (
+        evaluating(measures=pl.lit("a").sum().alias("mine")),
+        ["measure 'mine' cannot be computed: "],
     ),
     "a measure that was not called": (evaluating(measures=ir.ndcg), ["<function ndcg", "Call it: ir.ndcg()."]),
     "a value that is code": (evaluating(measures="P(k=__import__('os'))"), ["plain values"]),

@@ -70,9 +70,8 @@ def grouped(
     """A row per system and query, with the measures and flags: whether something is true of any of its rows.
 
     With `relevant_only` the relation holds no more than measures that read only relevant documents need, and with
-    `unjudged` also documents that no measure asks for. `ids` are the
-    columns that identify a row; without them, those of system and query. Measures of `no_list` stay null where they
-    are, whatever is undefined.
+    `unjudged` also documents that no measure asks for. `ids` are the columns that identify a row; without them, those
+    of system and query. Measures of `no_list` stay null where they are, whatever is undefined.
     """
     schema = relation.collect_schema()
     ids = list(dict.fromkeys([*(ids or pair.run.keys), *([ANSWERED] if marks and ANSWERED in schema else [])]))
@@ -124,8 +123,8 @@ def _apart(
         # Aggregations of a user's see the unjudged documents only if they name a column that these are there for.
         judged = [not (_is_ours(each) or beyond & {*each.expression.meta.root_names()}) for each in measures]
     groups: dict[tuple[bool, bool], list[str]] = {}
-    for measure, *read in zip(measures, by_document, judged, strict=True):
-        groups.setdefault((read[0], read[1]), []).append(measure.name)
+    for measure, is_by_document, is_judged in zip(measures, by_document, judged, strict=True):
+        groups.setdefault((is_by_document, is_judged), []).append(measure.name)
     of_all = groups.pop((False, False), [])
     apart = []
     for (is_by_document, is_judged), names in groups.items():
@@ -204,6 +203,7 @@ def _schema(result: pl.LazyFrame, relation: pl.LazyFrame, expressions: Mapping[s
             except pl.exceptions.PolarsError as error:
                 schema = relation.collect_schema()
                 read = ", ".join(f"{column} ({schema[column]})" for column in expression.meta.root_names())
+                of_columns = f" from {read}" if read else ""
                 problem = str(error).splitlines()[0]
-                raise MeasureError(f"measure {name!r} cannot be computed from {read}: {problem}") from None
+                raise MeasureError(f"measure {name!r} cannot be computed{of_columns}: {problem}") from None
         raise

@@ -345,13 +345,13 @@ def resolve(measures: Measures) -> list[ResolvedMeasure]:
                 "'SetP' for the whole list, or 'trec_eval P'."
             )
         for expression in found:
-            try:
-                name = expression.meta.output_name()
-            except pl.exceptions.PolarsError:
-                raise MeasureError(
-                    f"the measure {expression!s:.80} stands for several columns.",
-                    fix=Fix("Give it one name", Code(".alias('mine')")),
-                ) from None
+            if _selects(expression):
+                says = f"the measure {expression!s:.80} reads several columns, or those that a pattern finds."
+                raise MeasureError(says, fix="Name each column that it reads, and give several measures as a list")
+            name = expression.meta.output_name(raise_if_undetermined=False)
+            if name is None:
+                says = f"the measure {expression!s:.80} has no name of one column."
+                raise MeasureError(says, fix=Fix("Give it one", Code(".alias('mine')")))
             if TAKEN.fullmatch(name):
                 fix = Fix("Give it another", Code(".alias('mine')"))
                 raise MeasureError(f"a measure is named {name!r}; {OF_PLANS}.", fix=fix)
@@ -363,6 +363,15 @@ def resolve(measures: Measures) -> list[ResolvedMeasure]:
     if not measured:
         raise MeasureError.none_given()
     return list(measured.values())
+
+
+def _selects(expression: pl.Expr) -> bool:
+    """True for an expression of columns that are selected, whose names Polars tells only beside a table."""
+    if not expression.meta.has_multiple_outputs():
+        return False
+    # Fields of structs may be selected, of a column that is named.
+    inner = expression.meta.pop()
+    return not inner or any(map(_selects, inner))
 
 
 def resolve_one(measure: Measures, caller: str) -> ResolvedMeasure:

@@ -431,11 +431,13 @@ CASES = {
         "nDCG(gains=column)",
         lambda code: ir.name(eval(f"ir.ndcg({code})")),
     ),
-    "a measure of several columns": of_value(
-        lambda run: ir.evaluate(run, QRELS, pl.col("n", "m").max()),
+    "a measure without a name of one column": of_value(
+        lambda run: ir.evaluate(run, QRELS, pl.col("n").struct[0].max()),
         True,
-        lambda code, run: "mine" in ir.evaluate(run, QRELS, eval(f"pl.col('n').max(){code}", {"pl": pl})).columns,
-        run=POLARS(ranked(n=[1, 2, 3], m=[1, 2, 3])),
+        lambda code, run: (
+            ir.evaluate(run, QRELS, eval(f"pl.col('n').struct[0].max(){code}", {"pl": pl}))["mine"][0] == 3
+        ),
+        run=POLARS(ranked(n=[{"m": 1}, {"m": 2}, {"m": 3}])),
     ),
     "a measure with a name of plans": of_value(
         lambda run: ir.evaluate(run, QRELS, ir.rank.max().alias("*")),
