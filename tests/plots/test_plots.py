@@ -2,6 +2,7 @@
 
 import html
 import json
+import math
 import re
 from datetime import date, timedelta
 from itertools import combinations
@@ -213,7 +214,9 @@ def test_differences_that_floats_alone_make_are_ties():
 def test_axes_end_at_the_bounds_of_a_measure_but_for_values_in_another_unit():
     ends = plots.style.ends_of_axis
     assert ends("AP", [0.2, 0.4], [-0.1, 1.5]) == [0, 1]
-    assert ends("AP", [20, 40], [10, 50]) == ends("mine", [20, 40], [10, 50]) == [10, 50]
+    assert ends("AP", [0.2, math.nextafter(1, 2)], [-0.1]) == [0, 1]
+    assert ends("AP", [20, 40], [-67.9, 167.2]) == [0, 100]
+    assert ends("AP", [-20, 40], [-30, 50]) == ends("mine", [-20, 40], [-30, 50]) == [-30, 50]
 
 
 @pytest.mark.whole("three charts")

@@ -218,23 +218,29 @@ def check_range(measure: str, values: stats.Floats, its: Range, otherwise: str |
     """
     low, high = its.ends
     if ((values < low - ROUNDED + 1) | (values > high + ROUNDED - 1)).any():
-        ends_of_values = float(values.min()), float(values.max())
-        extreme = max(ends_of_values, key=lambda value: max(low - value, value - high))
-        lowest, highest = min(low, math.floor(ends_of_values[0])), max(high, math.ceil(ends_of_values[1]))
-        is_percent = high == 1 and lowest == low and highest <= PERCENTS
-        ends = [f"{end:.15g}" for end in (lowest, PERCENTS if is_percent else highest)]
-        worst, best = reversed(ends) if its.is_cost else ends
-        as_code = ", ".join(end.replace("inf", "float('inf')") for end in (worst, best))
-        divide, say = "Divide what is in percent by 100, or " * is_percent, "say what it is between"
-        fix = Fix(
-            _sentence(divide + say),
-            Code(f"ranges={{{measure!r}: ({as_code})}}"),
-            without_code=_sentence(f"{divide}{say}: {option('ranges')} {measure}={worst}:{best}"),
-        )
+        lowest, highest = float(values.min()), float(values.max())
+        extreme = max(lowest, highest, key=lambda value: max(low - value, value - high))
+        are_percents = in_percent(lowest, highest, its)
+        divide, say = "Divide what is in percent by 100, or " * are_percents, "say what it is between"
+        # Code could name the ends of these values alone, beyond which others may be.
+        fix: Fix | str = f"Say in {option('ranges')} what its worst and its best value can be"
+        if are_percents:
+            worst, best = (f"{end * PERCENTS:.15g}" for end in its)
+            fix = Fix(
+                divide + say,
+                Code(f"ranges={{{measure!r}: ({worst}, {best})}}"),
+                without_code=f"{divide}{say}: {option('ranges')} {measure}={worst}:{best}",
+            )
         raise DataError(
             f"{measure!r} must be from {low:g} to {high:g}; there is {extreme:g}.",
             fix=_sentence(divide + otherwise) if otherwise else fix,
         )
+
+
+def in_percent(lowest: float, highest: float, its: Range) -> bool:
+    """True for values beyond a range to 1 that are within a hundred times of it."""
+    low, high = its.ends
+    return high == 1 and math.isfinite(low) and low * PERCENTS <= lowest and highest <= PERCENTS
 
 
 def _sentence(text: str) -> str:
