@@ -41,9 +41,13 @@ GROUPS = "polars_ir: groups"
 #: Names of columns of distances, of which the lowest is the best.
 DISTANCES = ("distance", "distances")
 
-
 #: The words on how to ignore scores beside a list.
 LEFT_OUT = "leave them out"
+
+
+def is_distance(name: str) -> bool:
+    """True for the name of distances, also as a field of objects: `hit.distance`."""
+    return fold(name.rpartition(".")[2]) in DISTANCES
 
 
 class Scores(NamedTuple):
@@ -69,7 +73,9 @@ class Scores(NamedTuple):
         if self.distances:
             other = "name their column in scores= if they are scores"
         elif self.column in columns and self.column != "scores":
-            other = f"call them 'distance' and {other}"
+            within, dot, _ = self.column.rpartition(".")
+            name = f"{within}{dot}{DISTANCES[0]}"
+            other = f"call them {name!r} and give scores={name!r} if they are distances"
         return f"{other}, or {ignoring} if the list is right"
 
 
@@ -377,7 +383,7 @@ def _field(lists: pl.Expr, field: str, *, of_groups: bool) -> pl.Expr:
 def _scores_of(scores: str | None, columns: pl.Schema, of_structs: str | None) -> Scores | None:
     """The scores by their name or, without one, those beside a list, which only check its order."""
     if scores is not None:
-        if fold(scores) not in DISTANCES:
+        if not is_distance(scores):
             return Scores(scores, distances=False, ranking=True)
         names = [scores, *DISTANCES, *([of_structs] if of_structs else []), "scores"]
         return Scores(next((name for name in names if name in columns), scores), distances=True, ranking=True)

@@ -270,15 +270,25 @@ def _values(table: pl.DataFrame, lists: Lists | None) -> pl.Series:
 
 
 def field_of_ids(table: pl.DataFrame, side: Side, ids: pl.Series) -> str | None:
-    """The field of objects that holds one of some ids; None where there is none."""
+    """The field of objects with most of some ids, another in each object of a list; None where there is none."""
     fields = fields_of(side.raw.dtype)
     for path in paths_of(fields):
         each = field(fields, path, pl.element())
-        if each is None or path in side.of_objects or not could_be("doc_id", each.dtype):
+        # Numbers as those of pages are not compared with texts.
+        if each is None or path in side.of_objects or each.dtype != pl.String:
             continue
-        if _values(table, side.raw.of(each.value, each.dtype)).is_in(ids.implode()).any():
+        lists = side.raw.of(each.value, each.dtype)
+        if _are_distinct(table, lists) and 2 * ids.is_in(_values(table, lists).implode()).sum() > len(ids):
             return path
     return None
+
+
+def _are_distinct(table: pl.DataFrame, lists: Lists) -> bool:
+    """True for lists in none of which a value repeats."""
+    values = table.select(lists.value).to_series()
+    for _ in range(lists.depth - 1):
+        values = values.explode()
+    return bool((values.list.n_unique() == values.list.len()).all())
 
 
 def _any(table: pl.DataFrame, lists: Lists) -> bool:

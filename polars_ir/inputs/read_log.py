@@ -34,7 +34,7 @@ from polars_ir.files.tables import read_records
 from polars_ir.frames.kinds import give_back, to_polars
 from polars_ir.frames.roles import could_be, find
 from polars_ir.inputs.fields import Field, depth_of, field, first_field, refuse
-from polars_ir.inputs.from_lists import DISTANCES, may_distinguish, tables_of
+from polars_ir.inputs.from_lists import DISTANCES, is_distance, may_distinguish, tables_of
 from polars_ir.inputs.log_formats import LogFormat, recognised
 from polars_ir.inputs.log_sides import (
     SCORES,
@@ -226,7 +226,7 @@ def _log(
         left_out = left_out.cast({"doc_id": run.schema["doc_id"]}, strict=False)
         run = run.join(left_out, on=["query_id", "doc_id"], how="anti", maintain_order="left")
     if on_texts and found and gold:
-        _tell_share(table, found, run, qrels)
+        _tell_share(table, found, gold, run, qrels)
     documents = documents_of(table, format, sides, on_texts=on_texts, dtype=run.schema["doc_id"])
     taken = [query.path, *(side.path for side in sides)]
     queries = _queries(table, format, columns[query.path], question, taken)
@@ -388,8 +388,7 @@ def _tables(
     beside: Mapping[str, str],
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The run and the qrels of lists."""
-    is_distance = isinstance(scores, str) and fold(scores) in DISTANCES
-    column = DISTANCES[0] if is_distance else SCORES if scores else None
+    column = DISTANCES[0] if scores and is_distance(scores) else SCORES if scores else None
     if column == SCORES and scores and SCORES in lists.columns and scores not in lists.columns:
         # Errors name the field that the caller did.
         lists, column = lists.rename({SCORES: scores}), scores
@@ -412,11 +411,12 @@ def _tables(
         raise
 
 
-def _tell_share(table: pl.DataFrame, found: Side, run: pl.DataFrame, qrels: pl.DataFrame) -> None:
+def _tell_share(table: pl.DataFrame, found: Side, gold: Side, run: pl.DataFrame, qrels: pl.DataFrame) -> None:
     """Tell how many relevant texts were retrieved, since texts that are cut elsewhere are never equal."""
     relevant = qrels.drop_nulls("doc_id")
     met = relevant.join(run, on=["query_id", "doc_id"], how="semi").height
-    ids = None if met else field_of_ids(table, found, relevant["doc_id"].unique())
+    # The ids of objects are in fields of their own.
+    ids = field_of_ids(table, found, relevant["doc_id"].unique()) if gold.plain and not met else None
     warn(
         f"lacks ids on a side, so that texts stand in for them: {met:,} of {relevant.height:,} relevant texts "
         "were retrieved (they are equal in NFC, trimmed, with one blank for white space).",

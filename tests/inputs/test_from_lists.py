@@ -58,12 +58,22 @@ def test_scores_against_the_order_of_a_list_are_an_error_and_its_advice_runs(opt
     assert ir.evaluate(run, {"q1": ["d2"]}, "RR").item(0, 1) == 1.0
 
 
-@pytest.mark.parametrize("read", [ir.from_lists, ir.read_log])
-def test_distances_of_another_name_are_to_be_called_so(read):
-    frame = RISING.rename({"scores": "far"})
-    with pytest.raises(ir.IRError, match=r"'far', as scores, rise.* call them 'distance' and give scores='distance'"):
-        read(frame, scores="far")
-    run, *_ = read(frame.rename({"far": "distance"}), scores="distance")
+@pytest.mark.parametrize(
+    ("read", "far", "distance"),
+    [
+        (ir.from_lists, "far", "distance"),
+        (ir.from_lists, "hit.far", "hit.distance"),
+        (ir.read_log, "far", "distance"),
+        (ir.read_log, "hit.far", "hit.distance"),
+    ],
+)
+def test_distances_of_another_name_are_to_be_called_so(read, far, distance):
+    frame = RISING.rename({"scores": far})
+    with pytest.raises(
+        ir.IRError, match=rf"'{far}', as scores, rise.* call them '{distance}' and give scores='{distance}'"
+    ):
+        read(frame, scores=far)
+    run, *_ = read(frame.rename({far: distance}), scores=distance)
     assert run["score"].to_list() == [-0.1, -0.2, -0.5, -0.3]
 
 

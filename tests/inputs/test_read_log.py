@@ -521,6 +521,29 @@ def test_the_field_of_ids_that_the_relevant_ones_are_is_named():
     assert ir.evaluate(log.run, log.qrels, "RR")["RR"].to_list() == [1.0]
 
 
+@pytest.mark.parametrize(
+    ("of_first", "of_second", "relevant"),
+    [
+        ({"page": 1}, {"page": 2}, ["2"]),
+        ({"language": "en"}, {"language": "en"}, ["en"]),
+        ({"source": "a.md"}, {"source": "a.md"}, ["a.md"]),
+        ({"source": "a.md"}, {"source": "b.md"}, ["a.md", "A dog", "A cow"]),
+        ({"source": "a.md"}, {"source": "b.md"}, [{"page_content": "a.md"}]),
+    ],
+    ids=["pages", "languages", "chunks of a document", "a minority", "relevant objects"],
+)
+def test_a_field_that_is_hardly_one_of_ids_is_not_named(of_first, of_second, relevant):
+    retrieved = [{"page_content": "A cat", "metadata": of_first}, {"page_content": "A bird", "metadata": of_second}]
+    with pytest.warns(ir.IRWarning, match=r"with one blank for white space\)\.$"):
+        ir.read_log([{"query": "q", "source_documents": retrieved, "relevant": relevant}])
+
+
+def test_distances_in_a_field_of_objects_are_named_by_its_path():
+    retrieved = [{"id": "d1", "hit": {"distance": 0.1}}, {"id": "d2", "hit": {"distance": 0.2}}]
+    log = ir.read_log([{"query": "q", "retrieved": retrieved, "relevant": ["d2"]}], scores="hit.distance")
+    assert log.run["score"].to_list() == [-0.1, -0.2]
+
+
 def test_ids_may_hold_blanks_beside_objects(write):
     log = ir.read_log(write([TITLED, {**TITLED, "question": "r", "relevant": ["Other"]}]))
     assert log.run["doc_id"].to_list() == ["A title"] * 2
