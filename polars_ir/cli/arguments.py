@@ -94,7 +94,8 @@ def _read(value: Value[Any], text: str) -> Any:
     try:
         return value.read(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"must be {value.wanted}; got {text!r}") from None
+        wanted = value.wanted.replace("None", "none")
+        raise argparse.ArgumentTypeError(f"must be {wanted}; got {text!r}") from None
 
 
 def flag_of(parameter: str) -> str:

@@ -14,14 +14,17 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 import polars as pl
 
 from polars_ir.cli.inputs import alike, check_stdin, qrels_of, run_of
 from polars_ir.cli.output import say
 from polars_ir.cli.parser import Parser
-from polars_ir.errors import MeasureError, OptionError
+from polars_ir.errors import FileError, MeasureError, OptionError
 from polars_ir.files.finding.copies import as_file
+from polars_ir.files.finding.sources import format_of, resolve
+from polars_ir.files.formats.trec import TREC
 from polars_ir.frames.roles import find
 from polars_ir.language.catalog import MeasureCall, MeasureInfo, info_of
 from polars_ir.language.dialects import parts_of, several
@@ -129,17 +132,25 @@ def _per_query(asked: Mapping[str, tuple[MeasureCall, bool]], options: argparse.
         grounds.setdefault((info_of(call).kind == "subtopics", judged_only), []).append(measure)
     frames = []
     with as_file(options.qrels) as qrels:
+        judgments = {of_subtopics: _judged(qrels, of_subtopics=of_subtopics) for of_subtopics, _ in grounds}
         for (of_subtopics, judged_only), expressions in grounds.items():
-            judged = qrels_of(qrels)
-            if of_subtopics and not find("qrels", "subtopic", judged.columns):
-                judged = qrels_of(qrels, "subtopics")
-            ours, judged = alike(run, judged)
+            ours, judged = alike(run, judgments[of_subtopics])
             frames.append(evaluate(ours, judged, expressions, judged_only=judged_only))
     query, place = frames[0].columns[0], "polars_ir: place"
     ids = ours[find("run", "query_id", ours.columns) or query].unique(maintain_order=True)
     figures = pl.concat(frames, how="align").join(ids.to_frame(query).with_row_index(place), on=query, how="left")
     values = pl.when(pl.col(place).is_not_null()).then(pl.col(*asked)).fill_null(0.0)
     return figures.sort(place, query, nulls_last=True).select(query, values)
+
+
+def _judged(name: str, *, of_subtopics: bool) -> pl.DataFrame:
+    """The judgments of a file, in TREC's format with the second field where it is of subtopics."""
+    if of_subtopics:
+        # A file that is none of judgments is an error of the reader.
+        with suppress(FileError):
+            if format_of(resolve(name)[0], "qrels") is TREC:
+                return qrels_of(name, "subtopics")
+    return qrels_of(name)
 
 
 def _print(query: object, figures: Iterable[tuple[str, float]], options: argparse.Namespace) -> None:

@@ -78,6 +78,12 @@ def test_measures_of_subtopics_read_the_column_of_a_table(pydocs, capsys, name):
     assert capsys.readouterr().out == "StRecall@1\t0.5000\n"
 
 
+def test_measures_of_subtopics_need_the_column_of_a_table(pydocs, capsys):
+    (pydocs / "plain.csv").write_text("query_id,doc_id,relevance\nq1,d1,1\n", encoding="utf-8")
+    assert main(["ir_measures", "plain.csv", "bm25.run", "StRecall@2"]) == 2
+    assert "qrels has no 'subtopic' column" in capsys.readouterr().err
+
+
 @pytest.mark.usefixtures("pydocs")
 def test_places_are_of_text(capsys):
     arguments = ["ir_measures", "qrels.txt", "bm25.run", "RR"]
