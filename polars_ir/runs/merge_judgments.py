@@ -81,8 +81,8 @@ def merge_judgments(qrels: Table[FrameT], how: Jury | Sequence[Any], *, judges: 
     Raises
     ------
     IRError
-        For a document judged twice by one judge, as by subtopic, null judges, and a listed judge that is not there or
-        is listed twice.
+        For a document judged twice by one judge, as by subtopic, null judges, and a listed judge that is listed twice
+        or, unless there is no judgment at all, not there.
 
     Examples
     --------

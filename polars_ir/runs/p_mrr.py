@@ -9,9 +9,10 @@ import polars as pl
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.relation import checked_result, relate
 from polars_ir.engine.run_and_qrels import RunAndQrels, align
-from polars_ir.errors import ColumnError, with_names
+from polars_ir.errors import Code, ColumnError, Fix, with_names
 from polars_ir.frames.kinds import Frame, to_polars
 from polars_ir.frames.roles import required
+from polars_ir.frames.rules import Rule, checked
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import public
 from polars_ir.language.words import ratio, total
@@ -75,15 +76,20 @@ def p_mrr(original: Table[FrameT], changed: Any, documents: Any) -> FrameT:
 def _as_qrels(documents: Any) -> Frame:
     frame = to_polars("documents", documents, column="relevance")
     columns = frame.collect_schema().names()
-    ids = frame.select(pl.col(required("documents", role, columns)).alias(role) for role in ("query_id", "doc_id"))
+    names = {role: required("documents", role, columns) for role in ("query_id", "doc_id")}
+    query = names["query_id"]
+    named = Code.keeping("documents", f"pl.col({query!r}).is_not_null()", f"documents[{query!r}].notna()")
+    rule = Rule(pl.col("query_id").is_null(), f"whose {query!r} is null", Fix("Leave them out", named))
+    ids = frame.select(pl.col(name).alias(role) for role, name in names.items())
+    ids = checked(ids, rule, about="documents", keys=["query_id", "doc_id"], names=names)
     # A document counts once.
-    return ids.unique().with_columns(relevance=pl.when(pl.col("doc_id").is_not_null()).then(1))
+    return ids.unique(maintain_order=True).with_columns(relevance=pl.when(pl.col("doc_id").is_not_null()).then(1))
 
 
 def _ranks(pair: RunAndQrels, name: str) -> pl.LazyFrame:
     """Rank of each document, after the last one if it was not retrieved; null where nothing was."""
     relation = relate(pair, Needs())
-    checked = checked_result(pair, relation).lazy()
+    result = checked_result(pair, relation).lazy()
     place = pl.col("rank").fill_null(pl.col("n_retrieved") + 1).cast(pl.Float64)
     is_ranked = (pl.col("n_retrieved") > 0) & pl.col("doc_id").is_not_null()
-    return checked.select(*pair.run.keys, "doc_id", pl.when(is_ranked).then(place).alias(name))
+    return result.select(*pair.run.keys, "doc_id", pl.when(is_ranked).then(place).alias(name))

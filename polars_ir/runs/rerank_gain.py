@@ -97,6 +97,7 @@ def rerank_gain(
     if "run" in table.dtypes:
         raise OptionError(f"must be of one system; it has a column {table.names['run']!r}.", about="run")
     with with_names(qrels="reranked"):
+        # Ids of two types are an error of these tables, not of an evaluation below.
         same_types(table, checked_run(reranked, run="reranked"))
     candidates = collected(ranked(table), table.rows)
     finite = infinite_score(table.names["score"])

@@ -1,6 +1,7 @@
 """Variants of a query: the worst of them, and what a changed query does to documents."""
 
 import random
+import re
 import statistics
 from collections import defaultdict
 
@@ -192,3 +193,14 @@ def test_p_mrr_needs_runs_of_one_kind_and_documents_with_ids():
         ir.p_mrr({"s": run}, run, {"q": ["d1"]})
     with pytest.raises(ir.IRError, match="documents has no 'doc_id' column"):
         ir.p_mrr(run, run, pl.DataFrame({"query_id": ["q"]}))
+    documents = pl.DataFrame({"qid": [None, "q", None, None], "docno": ["d2", "d1", "d1", "d2"]})
+    with pytest.raises(ir.IRError, match="documents has 3 rows whose 'qid' is null") as error:
+        ir.p_mrr(run, run, documents)
+    assert re.findall(r"^\| (\w+) +\| (\w+)", str(error.value), re.MULTILINE) == [
+        ("qid", "docno"),
+        ("null", "d1"),
+        ("null", "d2"),
+        ("null", "d2"),
+    ]
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="documents has rows whose 'qid' is null"):
+        ir.p_mrr(run, run, documents.lazy()).lazy().collect()
