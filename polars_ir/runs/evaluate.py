@@ -133,11 +133,11 @@ def resolved(run: Any, qrels: Any, measured: list[ResolvedMeasure], options: Eva
     if judges is not None and judged_only:
         says = f"condenses one list for all judges; it does not go with {option('judges')}."
         raise OptionError(says, about=option("judged_only", True))
+    measured = _estimates(measured, run if qrels is None else qrels, options)
     by = each_once(options["by"])
     if judges is not None and judges in by:
         says = f"names {judges!r}, as {option('judges')} does; name it in one of them: {option('judges', judges)} for"
         raise OptionError(f"{says} the mean over judges, {option('by', judges)} for each.", about=option("by"))
-    measured = _estimates(measured, run if qrels is None else qrels, options)
     of_call: Any = {"ties": ties, "judges": judges, "judged_only": judged_only, "unjudged": options["bounds"], "by": by}
     of_call["tables"] = tables
     needs = needs_of(measured, **of_call)
