@@ -218,7 +218,7 @@ def largest_flipped(
     ends = np.cumsum([0, *map(len, filled)]).tolist()
     observed = side(np.concatenate([part.sum(axis=0) for part in shares]))
     order = np.argsort(observed, kind="stable")
-    scale = np.concatenate([its * size for its, size in zip(units, sizes, strict=True)])
+    scale = np.concatenate(units) * np.concatenate(sizes)
     rounding = np.divide(rounding, scale, out=np.zeros_like(rounding), where=scale > 0)
     # Ratios are rounded themselves.
     limits = observed[order] - np.maximum(np.maximum.accumulate(rounding[order]), ROUNDING)

@@ -78,8 +78,11 @@ class Paired(NamedTuple):
 def largest_values(values: Sequence[Floats], pairs: Sequence[tuple[int, int]]) -> Floats:
     """Largest absolute score of both systems, for each column of their `differences`."""
     runs, baselines = np.array(pairs).T
-    of_systems = [np.fmax.reduce(np.abs(of_measure), axis=0, initial=0) for of_measure in values]
-    return np.concatenate([np.maximum(largest[runs], largest[baselines]) for largest in of_systems])
+    columns = []
+    for of_measure in values:
+        largest = np.fmax.reduce(np.abs(of_measure), axis=0, initial=0)
+        columns.append(np.maximum(largest[runs], largest[baselines]))
+    return np.concatenate(columns)
 
 
 def differences(values: Sequence[Floats], pairs: Sequence[tuple[int, int]]) -> Floats:

@@ -271,10 +271,12 @@ def _p(p: float, alpha: float) -> str:
 
 def _beside_level(p: float, alpha: float, fewest: int, form: str) -> str:
     """A p with the fewest digits that leave it on its side of alpha, and print alpha for that alone."""
-    texts = [f"{p:.{n}{form}}" for n in range(fewest, 21)]
-    numbers = map(float, texts)
-    fits = ((number <= alpha) == (p <= alpha) and (number != alpha or p == alpha) for number in numbers)
-    return next((text for text, fit in zip(texts, fits, strict=True) if fit), texts[-1])
+    text = ""
+    for digits in range(fewest, 21):
+        text = f"{p:.{digits}{form}}"
+        if (float(text) <= alpha) == (p <= alpha) and (float(text) != alpha or p == alpha):
+            break
+    return text
 
 
 def p_text(p: float, alpha: float = 0.05) -> str:
