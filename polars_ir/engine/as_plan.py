@@ -20,7 +20,9 @@ from polars_ir.engine.needs import RELATION, Needs
 from polars_ir.engine.prefilter import among, hash_of, reaches
 from polars_ir.engine.ranking import POSITION, tie_counts, with_position
 from polars_ir.engine.run_and_qrels import (
+    HASH,
     RunAndQrels,
+    hash_of_row,
     is_sampled,
     is_searched,
     search_duplicates,
@@ -228,11 +230,17 @@ def _hits(
     rows = run.guarded().select(*run.keys, "doc_id", "score")
     if sparse:
         wanted = (qrels.select(*qrels.document) if documents is None else documents).collect()
-        rows = rows.filter(among(wanted.columns, wanted, or_sampled=search))
-    if search:
-        rows = rows.collect(engine="streaming").lazy()
-        if may_repeat(rows.filter(is_sampled(hash_of(qrels.document))).select(*run.document)):
-            search_duplicates(run)
+        rows = rows.with_columns(hash_of(wanted.columns).alias(HASH))
+        is_wanted = among(pl.col(HASH), wanted)
+        if search:
+            systems = list(itertools.filterfalse(qrels.keys.__contains__, run.keys))
+            sampled = is_sampled(hash_of_row(qrels.document, systems))
+            rows = rows.filter(is_wanted | sampled).collect(engine="streaming").lazy()
+            if may_repeat(rows.filter(sampled).select(*run.document)):
+                search_duplicates(run)
+        else:
+            rows = rows.filter(is_wanted)
+        rows = rows.drop(HASH)
     rows = rows.rename({key: f"hit_{key}" for key in ("score", *run.keys) if key not in qrels.keys})
     if documents is not None:
         pooled, queries = documents.sort(pl.all()), qrels.select(*qrels.keys).unique().sort(qrels.keys)

@@ -28,7 +28,9 @@ from polars_ir.engine import tuning
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.prefilter import among, hash_of
 from polars_ir.engine.run_and_qrels import (
+    HASH,
     RunAndQrels,
+    hash_of_row,
     is_sampled,
     is_searched,
     search_duplicates,
@@ -446,16 +448,17 @@ def _matches(pair: RunAndQrels, run: Rankings, judgments: Judgments, *, search: 
     """
     limits, document, height = tuning.TUNING, pair.judgments.document, run.rows.height
     known = judgments.rows.select(hash=hash_of(document)).with_row_index("judgment")
-    rows = run.rows.lazy().with_row_index("row")
+    rows = run.rows.lazy().select(*pair.run.document).with_row_index("polars_ir: row")
+    rows, ids = rows.with_columns(hash_of(document).alias(HASH)), hash_of_row(document, pair.systems)
     whole = search and is_searched(pair.run)
     if sparse := height >= limits.counted and height >= limits.sparse * known.height and not whole:
-        rows = rows.filter(among(document, judgments.rows.select(document), or_sampled=search))
-    hashed = rows.select("row", hash=hash_of(document)).collect(engine="streaming" if sparse else "in-memory")
+        is_judged = among(pl.col(HASH), judgments.rows.select(document))
+        rows = rows.filter(is_judged | is_sampled(ids) if search else is_judged)
+    read = {"row": "polars_ir: row", "hash": HASH} | ({"ids": ids} if search else {})
+    hashed = rows.select(**read).collect(engine="streaming" if sparse else "in-memory")
     if search:
-        row, ids = hashed if whole else hashed.filter(is_sampled(pl.col("hash")))
-        if pair.systems:
-            ids ^= (run.ranking if whole else run.ranking_at(row)).hash(2)
-        if ids.n_unique() < len(ids):
+        searched = hashed["ids"] if whole else hashed["ids"].filter(hashed.select(is_sampled(pl.col("ids")))["ids"])
+        if searched.n_unique() < len(searched):
             search_duplicates(pair.run)
         if run.left_out is not None:
             search_run(pair.run, run.left_out)

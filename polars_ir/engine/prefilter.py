@@ -17,18 +17,16 @@ import polars as pl
 from polars_ir.engine import tuning
 
 
-def among(columns: Sequence[str], entries: pl.DataFrame, *, or_sampled: bool = False) -> pl.Expr:
-    """True for a row that may be one of the entries: its values of `columns` against theirs, in the same order.
+def among(columns: Sequence[str] | pl.Expr, entries: pl.DataFrame) -> pl.Expr:
+    """True for a row that may be one of the entries: its values of `columns`, or their hash, against theirs, in order.
 
-    With `or_sampled` also for those that are searched for duplicates, at no cost: all rows of some slots.
+    An expression is the hash of columns that has been computed.
     """
-    if entries.is_empty() and not or_sampled:
+    if entries.is_empty():
         return pl.lit(False)
     size = _size(entries)
     table = pl.repeat(False, size, dtype=pl.Boolean, eager=True)
     table.scatter(entries.select(_slot(entries.columns, size)).to_series(), True)
-    if or_sampled:
-        table.scatter(pl.int_range(0, size, tuning.TUNING.sampled, eager=True), True)
     return pl.lit(table).gather(_slot(columns, size))
 
 
@@ -49,12 +47,12 @@ def _size(entries: pl.DataFrame) -> int:
     return 1 << (tuning.TUNING.slots * entries.height).bit_length()
 
 
-def hash_of(columns: Sequence[str]) -> pl.Expr:
+def hash_of(columns: Sequence[str], seed: int = 0) -> pl.Expr:
     """The hash of some columns' values; others can share it."""
     # Each with a seed of its own, or equal values would cancel out.
-    return reduce(xor, (pl.col(column).hash(seed) for seed, column in enumerate(columns)))
+    return reduce(xor, (pl.col(column).hash(place) for place, column in enumerate(columns, seed)))
 
 
-def _slot(columns: Sequence[str], size: int) -> pl.Expr:
-    """Slot of some columns' values."""
-    return hash_of(columns) & (size - 1)
+def _slot(columns: Sequence[str] | pl.Expr, size: int) -> pl.Expr:
+    """Slot of some columns' values, or of their hash."""
+    return (columns if isinstance(columns, pl.Expr) else hash_of(columns)) & (size - 1)

@@ -11,6 +11,7 @@ import polars as pl
 
 from polars_ir.engine import tuning
 from polars_ir.engine.evidence import once
+from polars_ir.engine.prefilter import hash_of
 from polars_ir.errors import Code, ColumnError, Fix, caller, closest, option
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.kinds import PreparedJudgments
@@ -26,6 +27,9 @@ TWICE_FOR_A_SUBTOPIC = "the qrels give a document of a query more than once for 
 
 #: A column of plans that is true where a run gives a document of a query twice.
 TWICE = "polars_ir: twice"
+
+#: A column with the hash of a row's query and document, by which its judgment is found.
+HASH = "polars_ir: hash"
 
 
 @dataclass(frozen=True)
@@ -157,6 +161,14 @@ def is_searched(run: CanonicalFrame) -> bool:
 def is_sampled(hashes: pl.Expr) -> pl.Expr:
     """True for a row of a large run that is searched for duplicates, by the hash of its ids."""
     return hashes & (tuning.TUNING.sampled - 1) == 0
+
+
+def hash_of_row(document: Sequence[str], systems: Sequence[str]) -> pl.Expr:
+    """The hash of a row's ids, of the column `HASH` with that of its document's: each system has a sample of its own.
+
+    Of one for all systems a few documents that repeat in each would all be missed, or all be found.
+    """
+    return pl.col(HASH) ^ hash_of(systems, seed=len(document)) if systems else pl.col(HASH)
 
 
 def with_twice(run: CanonicalFrame, rows: pl.Series | None = None) -> pl.LazyFrame:
