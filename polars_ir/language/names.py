@@ -345,7 +345,7 @@ def resolve(measures: Measures) -> list[ResolvedMeasure]:
                 "'SetP' for the whole list, or 'trec_eval P'."
             )
         for expression in found:
-            if _selects(expression):
+            if expression.meta.has_multiple_outputs() and _selects(expression):
                 says = f"the measure {expression!s:.80} reads several columns, or those that a pattern finds."
                 raise MeasureError(says, fix="Name each column that it reads, and give several measures as a list")
             name = expression.meta.output_name(raise_if_undetermined=False)
@@ -367,11 +367,9 @@ def resolve(measures: Measures) -> list[ResolvedMeasure]:
 
 def _selects(expression: pl.Expr) -> bool:
     """True for an expression of columns that are selected, whose names Polars tells only beside a table."""
-    if not expression.meta.has_multiple_outputs():
-        return False
     # Fields of structs may be selected, of a column that is named.
     inner = expression.meta.pop()
-    return not inner or any(map(_selects, inner))
+    return any(map(_selects, inner)) if inner else expression.meta.has_multiple_outputs()
 
 
 def resolve_one(measure: Measures, caller: str) -> ResolvedMeasure:
