@@ -434,9 +434,7 @@ CASES = {
     "a measure without a name of one column": of_value(
         lambda run: ir.evaluate(run, QRELS, pl.col("n").struct[0].max()),
         True,
-        lambda code, run: (
-            ir.evaluate(run, QRELS, eval(f"pl.col('n').struct[0].max(){code}", {"pl": pl}))["mine"][0] == 3
-        ),
+        lambda code, run: "mine" in ir.evaluate(run, QRELS, eval(f"pl.col('n').struct[0].max(){code}", {"pl": pl})),
         run=POLARS(ranked(n=[{"m": 1}, {"m": 2}, {"m": 3}])),
     ),
     "a measure with a name of plans": of_value(
@@ -974,6 +972,19 @@ CASES = {
                 {
                     "query_id": ["q"],
                     "retrieved": [[{"n": 1.5, "url": "x"}, {"n": 1.0, "url": "a"}]],
+                    "relevant": [["a"]],
+                }
+            )
+        },
+        0.5,
+    ),
+    "relevant ids beside texts of documents": Case(
+        lambda frame, **taken: rr(*ir.read_log(frame, **taken)[:2]),
+        {
+            "frame": POLARS(
+                {
+                    "query": ["q"],
+                    "source_documents": [[{"page_content": f"Of {of}", "metadata": {"source": of}} for of in "xa"]],
                     "relevant": [["a"]],
                 }
             )
