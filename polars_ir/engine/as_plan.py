@@ -1,4 +1,4 @@
-"""The judged relation as a plan, for LazyFrames and for large runs with few judgments: ids are joined unchanged.
+"""The judged relation as a plan, for LazyFrames and large, sparsely judged runs in no order: ids are joined unchanged.
 
 Conventions
     * The data of a LazyFrame are its collector's: what is wrong with them is found by the plan itself, which fails.
@@ -111,11 +111,15 @@ def _by_depth(run: CanonicalFrame, qrels: CanonicalFrame, documents: pl.LazyFram
     # Both branches read the judgments, and so the one search for duplicates that they wait for.
     rows = searched(qrels.all_columns(), run).cache()
     deep = pl.len().over(qrels.keys) >= tuning.TUNING.deep
-    # Null meets no document, but the streaming engine would not search the run for wrong rows, joined with nothing.
-    nothing = pl.LazyFrame(schema=rows.collect_schema()).select(pl.all().extend_constant(None, 1))
-    few = pl.concat([rows.filter(~deep), nothing])
-    ranks = by_counting(run, qrels.with_frame(few), documents, search=False)
+    # The streaming engine would not search the run for wrong rows, joined with nothing.
+    ranks = by_counting(run, qrels.with_frame(_with_null(rows.filter(~deep))), documents, search=False)
     return pl.concat([ranks, by_sorting(run, qrels.with_frame(rows.filter(deep)), list(RANKS), search=False)])
+
+
+def _with_null(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """The rows and one of nulls, which meets no document: a search of no rows would find nothing."""
+    nothing = pl.LazyFrame(schema=rows.collect_schema()).select(pl.all().extend_constant(None, 1))
+    return pl.concat([rows, nothing])
 
 
 def _condensed(run: CanonicalFrame, qrels: CanonicalFrame) -> CanonicalFrame:
@@ -197,7 +201,7 @@ def by_counting(
         search_run(run)
     hits = _hits(run, qrels, documents, sparse=sparse, search=with_hits)
     # Cached together: else this pass would share the scan with the last one, which has to wait for others.
-    hits = (searched(hits, run) if search else hits).pipe(_known, by_steps=by_steps)
+    hits = (hits if run.eager or not search else searched(_with_null(hits), run)).pipe(_known, by_steps=by_steps)
     above = _above(run, hits, hit, sparse=sparse).pipe(_known, by_steps=by_steps)
     tied = hits.join(above.filter(pl.col("n_tied") > 1), on=hit, how="semi").pipe(_known, by_steps=by_steps)
     rows = run.select("score", "doc_id", *keys)

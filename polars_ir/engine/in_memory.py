@@ -34,7 +34,6 @@ from polars_ir.engine.run_and_qrels import (
     is_sampled,
     is_searched,
     search_duplicates,
-    search_run,
     systems_of,
 )
 from polars_ir.errors import DataError
@@ -49,11 +48,14 @@ ALIKE = "polars_ir: alike"
 #: True for a ranking that the run has, a column of the relation of several systems; others are of missing queries.
 ANSWERED = "polars_ir: answered"
 
-#: Rows of a table for each of some rows, from which on a search for these in it is faster than a pass over it.
+#: Rows per looked-up row from which binary search beats a full pass.
 FEW = 16
 
 #: Rows that are compared with those before at a time; more take memory.
 ROWS_AT_A_TIME = 1_000_000
+
+#: Rows from which finding true ones takes longer than the overhead of an expression.
+MANY = 1_000_000
 
 #: Maximum row count of a table in Polars, and of row numbers.
 MOST_ROWS = 2**32 - 1
@@ -104,9 +106,10 @@ class Judgments:
 
 @dataclass(frozen=True)
 class Rankings:
-    """Rows of a run, the ranking `of_runs` of rows, and ids by their numbers; `left_out` of all rows, if any.
+    """Rows of a run, its `row_runs`, runs of rows with the same keys, and ids by their numbers.
 
-    The ranking of a system for a query has the number `system * queries + query`.
+    `of_runs`: ranking number per run of rows, null of a query that has none. The ranking of a system for a query has
+    the number `system * queries + query`.
     """
 
     rows: pl.DataFrame
@@ -114,7 +117,6 @@ class Rankings:
     of_runs: pl.Series
     queries: pl.Series
     systems: pl.Series | None
-    left_out: pl.Series | None = None
 
     @classmethod
     def of(
@@ -125,7 +127,7 @@ class Rankings:
         queries: pl.Series | None = None,
         systems: pl.Series | None = None,
     ) -> Rankings:
-        """The rows with some queries, or with all; the systems are those of the rows unless they are passed.
+        """The rows, with numbers for some queries, or for all; the systems are those of the rows unless passed.
 
         `keys` are those of rankings; some are `of_systems`, and the others of queries.
         """
@@ -138,12 +140,7 @@ class Rankings:
             systems = of_row_runs.unique(maintain_order=True) if systems is None else systems
             fits = len(systems) * len(queries) < MOST_ROWS
             of_runs = numbers_of(of_row_runs, systems).cast(pl.UInt32 if fits else pl.UInt64) * len(queries) + query
-        left_out = None
-        if of_runs.null_count():
-            left_out = row_runs.spread(of_runs.is_null())
-            rows, row_runs = rows.filter(~left_out), RowRuns.starting(row_runs.begins.filter(~left_out))
-            of_runs = of_runs.drop_nulls()
-        return cls(rows, row_runs, of_runs, queries, systems, left_out)
+        return cls(rows, row_runs, of_runs, queries, systems)
 
     @functools.cached_property
     def ranking(self) -> pl.Series:
@@ -171,6 +168,14 @@ class Rankings:
         found = self.ranking_at(wanted).unique()
         return self.order if 2 * len(found) >= self.n_rankings else _order(self.ranking, self.rows["score"], found)
 
+    def known_rows(self) -> pl.Series:
+        """Numbers of the rows whose ranking has a number."""
+        return where(self.ranking.is_not_null()) if self.of_runs.null_count() else row_numbers(self.rows.height)
+
+    def known(self) -> Rankings:
+        """The rows whose ranking has a number."""
+        return self.only(self.ranking.is_not_null()) if self.of_runs.null_count() else self
+
     def only(self, kept: pl.Series) -> Rankings:
         """Some of the rows."""
         ranking = self.ranking.filter(kept)
@@ -184,7 +189,7 @@ class Rankings:
 
     def answered(self) -> pl.Series:
         """True for the numbers of rankings that the run has."""
-        return filled(False, self.n_rankings, pl.Boolean()).scatter(self.of_runs, True)
+        return filled(False, self.n_rankings, pl.Boolean()).scatter(self.of_runs.drop_nulls(), True)
 
     def counts(self, rankings: pl.Series) -> pl.Series:
         """Row count per ranking."""
@@ -203,11 +208,7 @@ class RowRuns:
     @classmethod
     def of(cls, *columns: pl.Series) -> RowRuns:
         """The runs of rows that agree in some columns."""
-        return cls.starting(~functools.reduce(operator.and_, map(repeats, columns)))
-
-    @classmethod
-    def starting(cls, begins: pl.Series) -> RowRuns:
-        """The runs whose first rows are true."""
+        begins = ~functools.reduce(operator.and_, map(repeats, columns))
         return cls(begins, where(begins))
 
     @functools.cached_property
@@ -239,7 +240,7 @@ class RowRuns:
 def where(condition: pl.Series) -> pl.Series:
     """Rows for which a condition is true."""
     # `arg_true` is an expression: of few rows its overhead is the most of it.
-    return condition.arg_true() if len(condition) > ROWS_AT_A_TIME else row_numbers(len(condition)).filter(condition)
+    return condition.arg_true() if len(condition) > MANY else row_numbers(len(condition)).filter(condition)
 
 
 def repeats(column: pl.Series) -> pl.Series:
@@ -311,14 +312,17 @@ def places(rankings: Rankings, wanted: pl.Series, *, by_id: bool) -> pl.DataFram
 
 
 def _stand_in_order(row_runs: RowRuns, of_runs: pl.Series, score: pl.Series) -> bool:
-    """True where rows stand by ranking, with scores falling."""
+    """True where rows stand by ranking, with scores falling; rankings without a number may stand apart."""
     rising = beside_before(score, operator.gt) & ~row_runs.begins
-    return not rising.any() and of_runs.n_unique() == len(of_runs)
+    known = of_runs.drop_nulls()
+    return not rising.any() and known.n_unique() == len(known)
 
 
 def _order(ranking: pl.Series, score: pl.Series, found: pl.Series | None = None) -> pl.Series:
     """Numbers of the rows of all rankings, or of some, by ranking, with scores falling, equal ones in their order."""
     rows = pl.DataFrame({"ranking": ranking, "score": score, "row": row_numbers(len(ranking))})
+    if ranking.null_count():
+        rows = rows.drop_nulls("ranking")
     if found is not None:
         rows = rows.filter(pl.col("ranking").is_in(found.implode()))
         if rows.height <= tuning.TUNING.together * len(found):
@@ -376,8 +380,8 @@ def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> t
     judged = _holds(run, matches["row"])
     of_pool = [key for key in pair.run.by if key not in pair.systems]
     pooled = _pooled(run, judgments, [*of_pool, "doc_id"]) if "judged_elsewhere" in needs.columns else None
-    kept = where(judged if pooled is None else judged | pooled)
-    kept = row_numbers(run.rows.height) if needs.unjudged else kept
+    kept = where(judged if pooled is None else judged | (pooled & run.ranking.is_not_null()))
+    kept = run.known_rows() if needs.unjudged else kept
     ranking, judgment, kept_row = _rows(run, judgments, matches, kept, judged)
     if kept_row.count() - judgment.null_count() < matches.height:
         search_duplicates(pair.run)
@@ -460,8 +464,6 @@ def _matches(pair: RunAndQrels, run: Rankings, judgments: Judgments, *, search: 
         searched = hashed["ids"] if whole else hashed["ids"].filter(hashed.select(is_sampled(pl.col("ids")))["ids"])
         if searched.n_unique() < len(searched):
             search_duplicates(pair.run)
-        if run.left_out is not None:
-            search_run(pair.run, run.left_out)
     # A join by one number takes half the time of one by query and document; what only shares it is taken out.
     met = hashed.lazy().join(known.lazy(), on="hash", build_side="force_right").select("row", "judgment")
     matches = met.collect(engine="streaming" if hashed.height >= limits.streaming_join else "in-memory")

@@ -176,8 +176,9 @@ def _plan(pair: RunAndQrels, needs: Needs, judgments: Judgments | None) -> Plan:
     """The fastest strategy, or the one of least memory, with the reason; results do not depend on it.
 
     By number where run and judgments are in memory, unless they are small, or the run is so large and so sparsely
-    judged that counting is faster than numbering its rows. Otherwise by a plan: by sorting for small tables, where it
-    ranks the whole run anyway, or where many documents of a query are judged, and else by counting.
+    judged, with its rows in no order, that counting is faster than numbering them. Otherwise by a plan: by sorting for
+    small tables, where it ranks the whole run anyway, or where many documents of a query are judged, and else by
+    counting.
     """
     if pair.qrels is None:
         return Plan("labelled", "the run holds its grades, so that nothing is joined")

@@ -41,8 +41,8 @@ class RunAndQrels:
     `splits` are the columns of the judgments that make rankings of their own, such as that of the judges, `keys` those
     that make one ranking with its judgments: the run's, and the splits. `rows` is the number of rows of both in memory,
     those of a LazyFrame not counted, and of all `preferences`. `only_judged` are keys that the run has from the
-    judgments, as that of their judges. `searched` is false of a run in memory that whoever ranks it searches for
-    duplicates on the way. `extra_columns` are columns of the run that the judged relation lacks.
+    judgments, as that of their judges. `searched`: False if the run has yet to be searched for duplicates.
+    `extra_columns` are columns of the run that the judged relation lacks.
     """
 
     run: CanonicalFrame
@@ -171,8 +171,8 @@ def hash_of_row(document: Sequence[str], systems: Sequence[str]) -> pl.Expr:
     return pl.col(HASH) ^ hash_of(systems, seed=len(document)) if systems else pl.col(HASH)
 
 
-def with_twice(run: CanonicalFrame, rows: pl.Series | None = None) -> pl.LazyFrame:
-    """A row whose `TWICE` is true where a sample of a run's ids, of some rows or all, has a document of a query twice.
+def with_twice(run: CanonicalFrame) -> pl.LazyFrame:
+    """A row whose `TWICE` is true where a sample of a run's ids has a document of a query twice.
 
     Of a plan, whose rows nobody has counted, as many as are searched of a run in memory are searched, too.
     """
@@ -184,24 +184,20 @@ def with_twice(run: CanonicalFrame, rows: pl.Series | None = None) -> pl.LazyFra
     )
     sampled = is_sampled(pl.col("hash"))
     if run.eager:
-        searched = hashed.filter(sampled if rows is None else sampled & rows)
+        searched = hashed.filter(sampled)
     else:
         searched = hashed.with_row_index("row").filter(sampled | (pl.col("row") < limits.searched_rows))
     return searched.select((pl.col("hash").drop_nulls().n_unique() < pl.col("hash").count()).alias(TWICE))
 
 
-def search_run(run: CanonicalFrame, rows: pl.Series | None = None) -> None:
-    """Raise a `DataError` for a run in memory that gives a document of a query twice, in some rows, or in any.
+def search_run(run: CanonicalFrame) -> None:
+    """Raise a `DataError` for a run in memory that gives a document of a query twice.
 
     A plan is searched as it runs.
     """
     if not run.eager:
         return
-    if is_searched(run):
-        found = rows is None or may_repeat(run.select(*run.document).filter(rows))
-    else:
-        found = with_twice(run, rows).collect().item()
-    if found:
+    if is_searched(run) or with_twice(run).collect().item():
         search_duplicates(run)
 
 

@@ -36,7 +36,7 @@ def with_counts(
     relation: pl.DataFrame, rankings: Rankings, run: CanonicalFrame, columns: Sequence[str], *, in_order: bool
 ) -> pl.DataFrame:
     """The judged relation of rankings in memory with the same columns, by the numbers it has already."""
-    counted = counted_within(rankings, run, columns, in_order=in_order)
+    counted = counted_within(rankings.known(), run, columns, in_order=in_order)
     n_systems = 1 if rankings.systems is None else len(rankings.systems)
     nothing = filled(None, n_systems * len(rankings.queries), pl.Int64())
     of_rankings = (nothing.clone().scatter(counted[RANKING], counted[name]).alias(name) for name in columns)

@@ -77,7 +77,8 @@ def test_a_large_run_is_judged_as_a_small_one(one, other, sparse):
     with pytest.MonkeyPatch.context() as patch:
         tune(patch, deep=10**9)
         small = ir.judge(runs, qrels_frame(qrels))
-        tune(patch, counted=0, streaming_rows=0, sparse=sparse, together=10**9)
+        tune(patch, deep=10**9, counted=0, streaming_rows=0, sparse=sparse, together=10**9, numbered=10**9, short=0)
+        assert ir.explain_plan(runs, qrels_frame(qrels), "AP").strategy == "by counting"
         large = ir.judge(runs, qrels_frame(qrels))
     assert_frame_equal(large, small, check_row_order=False)
 
@@ -96,7 +97,7 @@ def test_a_judged_document_twice_in_a_large_run_is_an_error(scores, sparse, monk
 @pytest.mark.parametrize("several", [False, True], ids=["one system", "several"])
 @pytest.mark.parametrize(
     "limits", [{}, {"counted": 0}, {"counted": 0, "together": 10**9, "numbered": 10**9, "short": 0}],
-    ids=["numbered", "numbered without a join", "counted"],
+    ids=["numbered", "numbered after a filter", "counted"],
 )  # fmt: skip
 @pytest.mark.whole("a tenth of a second a case", quick=3)
 def test_unjudged_documents_that_repeat_in_a_large_run_are_found_by_a_sample(kind, query, several, limits, monkeypatch):
@@ -112,6 +113,19 @@ def test_unjudged_documents_that_repeat_in_a_large_run_are_found_by_a_sample(kin
     repeated = once.filter(pl.col("doc_id") != "d0", query_id=query).with_columns(pl.col("score") + 0.5)
     with pytest.raises((ir.IRError, pl.exceptions.InvalidOperationError), match=r"repeat the ids|more than once"):
         kind(pl.concat([once, repeated])).ir.evaluate(qrels, "RR").lazy().collect()
+
+
+@pytest.mark.parametrize(
+    "limits", [{}, {"counted": 0}, {"counted": 0, "together": 10**9, "numbered": 10**9, "short": 0}]
+)
+def test_few_documents_that_repeat_in_many_systems_are_found_by_a_sample_of_each(limits, monkeypatch):
+    # Ten documents for all: of one sample for all systems there are mostly none of them.
+    tune(monkeypatch, searched_rows=0, **limits)
+    ids = pl.DataFrame({"query_id": [f"q{n}" for n in range(10)] * 2, "doc_id": [f"x{n}" for n in range(10)] * 2})
+    run = ids.join(pl.DataFrame({"run": [f"s{n}" for n in range(100)]}), how="cross").with_columns(score=1.0)
+    qrels = {f"q{n}": ["a"] for n in range(10)}
+    with pytest.raises(ir.IRError, match="repeat the ids of another"):
+        run.ir.evaluate(qrels, "RR")
 
 
 @pytest.mark.parametrize("sparse", [0, 10**9])

@@ -103,3 +103,12 @@ def test_a_filter_is_not_moved_before_a_guard():
     rows = pl.LazyFrame({"id": ["a", None], "value": [1, 2]})
     with pytest.raises(pl.exceptions.InvalidOperationError, match="polars_ir: no id"):
         guard(rows, pl.col("id").is_null(), "no id").filter(pl.col("id") == "a").select("value").collect()
+
+
+@pytest.mark.parametrize("ties", ["doc_id", "input"])
+@pytest.mark.parametrize("qrels", [pl.DataFrame, pl.LazyFrame])
+def test_a_scanned_run_without_judged_documents_is_searched_for_duplicates(qrels, ties):
+    run = pl.LazyFrame({"query_id": ["q"] * 2, "doc_id": ["x", "x"], "score": [2.0, 1.0]})
+    judged = qrels({"query_id": ["q"], "doc_id": ["a"], "relevance": [1]})
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="more than once"):
+        ir.evaluate(run, judged, ["NumRet"], ties=ties).collect()

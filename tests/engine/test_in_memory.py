@@ -25,12 +25,12 @@ def test_a_piece_starts_wherever_an_id_changes():
     assert RowRuns.of(pl.Series([], dtype=pl.UInt32)).starts.to_list() == []
 
 
-def test_rankings_of_queries_without_a_number_are_left_out():
+def test_rankings_of_queries_without_a_number_have_none():
     rows = pl.DataFrame({"run": ["a", "a", "b"], "query_id": ["q", "p", "p"], "score": [1.0, 2.0, 3.0]})
     rankings = Rankings.of(rows, ["run", "query_id"], ["run"], pl.Series(["o", "p"]))
     assert rankings.systems.to_list() == ["a", "b"]
-    assert rankings.ranking.to_list() == [1, 3]
-    assert rankings.rows["score"].to_list() == [2.0, 3.0]
+    assert rankings.ranking.to_list() == [None, 1, 3]
+    assert rankings.known().rows["score"].to_list() == [2.0, 3.0]
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2, 3, 4, 5], [3, 4, 5, 0, 1, 2], [5, 2, 0, 4, 1, 3], [2, 3, 0, 1, 4, 5]])
