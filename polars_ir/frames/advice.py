@@ -230,21 +230,35 @@ def check_keys(
 
 def of_two_types(name: str, run: pl.DataType, qrels: pl.DataType) -> DtypeError:
     """The error for a key of rankings whose type differs between run and judgments."""
+    says = f"a key must have one type on both sides; column {name!r} is {run} in the run and {qrels} in the qrels."
+    return DtypeError(says, fix=Fix("Convert one", _converting(name, run, qrels)))
+
+
+def _converting(name: str, run: pl.DataType, qrels: pl.DataType) -> Code | None:
+    """Code that gives a key the type of the other side; None for types that have no conversion."""
     # A time has a day, and a day no time.
     of_run = isinstance(run, TEXT) or (isinstance(run, pl.Datetime) and qrels == pl.Date)
     side, dtype, wanted = ("run", run, qrels) if of_run else ("qrels", qrels, run)
-    makes = f"cast(pl.{wanted!r})"
-    if isinstance(dtype, TEXT) and isinstance(wanted, (pl.Date, pl.Datetime, pl.Time)):
-        makes = f"str.to_{type(wanted).__name__.lower()}()"
-    code = Code(
-        f"{side}.with_columns(pl.col({name!r}).{makes})",
-        f"{side}.assign(**{{{name!r}: pd.to_datetime({side}[{name!r}])}})",
-    )
-    if isinstance(dtype, TEXT) and not wanted.is_temporal():
+    is_text, unit = isinstance(dtype, TEXT), getattr(wanted, "time_unit", None)
+    if is_text and wanted.is_integer():
         # Any number is a text, and not any text a number.
-        code = Code.casting("qrels" if side == "run" else "run", name, pl.String)
-    says = f"a key must have one type on both sides; column {name!r} is {run} in the run and {qrels} in the qrels."
-    return DtypeError(says, fix=Fix("Convert one", code))
+        return Code.casting("qrels" if side == "run" else "run", name, pl.String)
+    made: tuple[str, str] | None = None
+    if is_text and wanted == pl.Date:
+        made = "cast(pl.String).str.to_date()", "pd.to_datetime({}).dt.date"
+    elif is_text and wanted == pl.Time:
+        made = "cast(pl.String).str.to_time()", "pd.to_datetime({}, format='%H:%M:%S').dt.time"
+    elif isinstance(dtype, pl.Datetime) and wanted == pl.Date:
+        made = "cast(pl.Date)", "{}.dt.date"
+    elif isinstance(wanted, pl.Datetime) and wanted.time_zone is None:
+        if is_text:
+            made = f"cast(pl.String).str.to_datetime(time_unit={unit!r})", f"pd.to_datetime({{}}).dt.as_unit({unit!r})"
+        elif isinstance(dtype, pl.Datetime) and dtype.time_zone is None:
+            made = f"dt.cast_time_unit({unit!r})", f"{{}}.dt.as_unit({unit!r})"
+    if made is None:
+        return None
+    pandas = made[1].format(f"{side}[{name!r}]")
+    return Code(f"{side}.with_columns(pl.col({name!r}).{made[0]})", f"{side}.assign(**{{{name!r}: {pandas}}})")
 
 
 def _grades_of(table: str, name: str, texts: pl.Series | None, cast: Fix) -> Fix:
@@ -306,6 +320,8 @@ def _of_floats(table: str, name: str, frame: pl.DataFrame | pl.LazyFrame | None)
         return Fix(f"{words}. Beyond 2^53 floats have lost digits: {again[0].lower()}{again[1:]}")
     ids = frame[name].drop_nulls()
     ids = ids.drop_nans() if ids.dtype.is_float() else ids
+    if ids.dtype.is_float() and ids.is_infinite().any():
+        return Fix("It holds infinite values, which are no ids: name the column of ids")
     if not (ids == ids.floor()).all():
         return Fix("It holds fractions, which are no ids: name the column of ids")
     largest = 2**24 if ids.dtype == pl.Float32 else 2**53 if ids.dtype.is_float() else None

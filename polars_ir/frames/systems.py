@@ -96,7 +96,7 @@ def _score_type(tables: Mapping[str, CanonicalFrame]) -> pl.DataType:
             return pl.Decimal(38, max(scales)) if scales else pl.Int128()
     for system, table in tables.items():
         if not (table.dtypes["score"].is_float() or _is_float64(table)):
-            fix = Fix("Give all systems scores of one type", Code(f"pl.col({table.names['score']!r}).cast(pl.Float64)"))
+            fix = Fix("Give all systems scores of one type; a cast to Float64 would make ties of different scores")
             raise DataError(f"{_rounded(system, table)}.", fix=fix)
     return pl.Float64()
 

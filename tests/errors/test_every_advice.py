@@ -93,6 +93,52 @@ def long_form(frame: Any, **others: Any) -> dict[str, Any]:
     return frame({"query_id": ["q1", "q2"], "measure": ["RR", "RR"], "value": [0.5, 1.0], **others})
 
 
+#: Keys of one day or hour in several types.
+KEYS = {
+    "texts": pl.Series(["2026-01-01"] * 3),
+    "hours": pl.Series(["01:00:00"] * 3),
+    "categories": pl.Series(["2026-01-01"] * 3, dtype=pl.Categorical),
+    "dates": pl.Series([dt.date(2026, 1, 1)] * 3),
+    "times": pl.Series([dt.time(1)] * 3),
+    "datetimes": pl.Series([dt.date(2026, 1, 1)] * 3).cast(pl.Datetime("us")),
+    "nanoseconds": pl.Series([dt.date(2026, 1, 1)] * 3).cast(pl.Datetime("ns")),
+    "zoned": pl.Series([dt.date(2026, 1, 1)] * 3).cast(pl.Datetime("us", "UTC")),
+    "durations": pl.Series([dt.timedelta(hours=1)] * 3),
+    "Booleans": pl.Series([True] * 3),
+    "numbers": pl.Series([1] * 3),
+}
+
+CONVERTED = [
+    *(pair for day in ("dates", "datetimes", "nanoseconds") for pair in (("texts", day), (day, "texts"))),
+    *(("hours", "times"), ("times", "hours"), ("categories", "dates"), ("datetimes", "categories")),
+    *(("datetimes", "dates"), ("dates", "datetimes"), ("datetimes", "nanoseconds"), ("nanoseconds", "datetimes")),
+]
+NOT_CONVERTED = [
+    *(("texts", "durations"), ("texts", "zoned"), ("datetimes", "zoned"), ("texts", "Booleans"), ("numbers", "times")),
+    *(("times", "dates"), ("durations", "dates"), ("Booleans", "dates"), ("numbers", "dates"), ("numbers", "Booleans")),
+]
+KEYS_OF_TWO_TYPES = [(kind, *pair) for kind in (POLARS, PANDAS) for pair in [*CONVERTED, *NOT_CONVERTED]]
+
+
+def of_key(kind: Any, of_run: str, of_qrels: str) -> Case:
+    """An evaluation by a key of two types."""
+    run = POLARS(ranked()).with_columns(day=KEYS[of_run])
+    qrels = POLARS({"query_id": ["q1", "q2"], "doc_id": ["a", "b"], "relevance": 1}).with_columns(
+        day=KEYS[of_qrels][:2]
+    )
+    tables = {"run": run, "qrels": qrels}
+    if kind is PANDAS:
+        tables = {name: as_pandas(table) for name, table in tables.items()}
+    right = 0.75 if (of_run, of_qrels) in CONVERTED else None
+    return Case(lambda run, qrels: rr(run, qrels, by="day"), tables, right)
+
+
+def as_pandas(table: pl.DataFrame) -> pd.DataFrame:
+    """The table in pandas, with dates and times as objects."""
+    frame = table.to_pandas()
+    return frame.assign(day=table["day"].to_list()) if table["day"].dtype in (pl.Date, pl.Time) else frame
+
+
 STORED = ir.evaluate(POLARS(ranked()), QRELS, "RR", provenance=True)
 TWO = {"a": POLARS(ranked()), "b": POLARS(ranked(score=[1.0, 2.0, 1.0]))}
 DAYS = POLARS(ranked(day=[1, 2, 1]))
@@ -214,16 +260,11 @@ CASES = {
         {"run": POLARS(ranked(**{"P@5": ["x"] * 3})), "qrels": QRELS},
         0.75,
     ),
-    "a key of two types": Case(
-        lambda run, qrels: rr(run, qrels, by="day"),
-        {
-            "run": POLARS(ranked(day=["2026-01-01"] * 3)),
-            "qrels": POLARS(
-                {"query_id": ["q1", "q2"], "doc_id": ["a", "b"], "relevance": 1, "day": ["2026-01-01"] * 2}
-            ).with_columns(pl.col("day").str.to_date()),
-        },
-        0.75,
-    ),
+    **{
+        f"a key of two types: {kind.__name__} of {of_run}, {of_qrels}": of_key(kind, of_run, of_qrels)
+        for kind, of_run, of_qrels in KEYS_OF_TWO_TYPES
+    },
+    "ids that are infinite": of_run(POLARS(ranked(doc_id=[1.0, 2.0, float("inf")])), None),
     "judgments of another kind": of_value(
         rr,
         True,
@@ -378,11 +419,10 @@ CASES = {
         },
         1,
     ),
-    "scores that Float64 cannot hold": of_value(
+    "scores that Float64 cannot hold": Case(
         lambda runs: ir.evaluate(runs, QRELS, "RR").height,
-        4,
-        lambda code, runs: ir.evaluate({**runs, "a": runs["a"].with_columns(eval(code))}, QRELS, "RR").height,
-        runs={"a": POLARS(ranked(score=[2**60 + 1, 2**60, 1])), "b": POLARS(ranked())},
+        {"runs": {"a": POLARS(ranked(score=[2**60 + 1, 2**60, 1])), "b": POLARS(ranked())}},
+        None,
     ),
     "objects of which no field is an id": Case(
         lambda frame: rr(*ir.from_lists(frame)),

@@ -211,7 +211,7 @@ def test_days_may_name_systems():
             RUN,
             DAILY.with_columns(pl.col("date").cast(pl.String)),
             {},
-            r"qrels.with_columns\(pl.col\('date'\).str.to_date",
+            r"qrels.with_columns\(pl.col\('date'\).cast\(pl.String\).str.to_date",
         ),
         (RUN.with_columns(date=1), DAILY, {}, "'date' is Int64 in the run and Date in the qrels"),
         (RUN.drop("date"), DAILY, {}, "has no column 'date', which by says"),
