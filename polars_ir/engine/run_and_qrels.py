@@ -191,13 +191,8 @@ def with_twice(run: CanonicalFrame) -> pl.LazyFrame:
 
 
 def search_run(run: CanonicalFrame) -> None:
-    """Raise a `DataError` for a run in memory that gives a document of a query twice.
-
-    A plan is searched as it runs.
-    """
-    if not run.eager:
-        return
-    if is_searched(run) or with_twice(run).collect().item():
+    """Raise a `DataError` for a run in memory that gives a document of a query twice; a plan is searched as it runs."""
+    if is_searched(run) or (run.eager and with_twice(run).collect().item()):
         search_duplicates(run)
 
 

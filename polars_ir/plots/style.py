@@ -22,8 +22,7 @@ from polars_ir.frames.roles import find
 from polars_ir.language.columns import is_cost
 from polars_ir.language.options import keys_named
 from polars_ir.per_query.shared.attributes import QUERY, texts_of
-from polars_ir.per_query.shared.measures import PERCENTS, Measures, Range, in_percent, range_of
-from polars_ir.per_query.shared.options import ROUNDED
+from polars_ir.per_query.shared.measures import PERCENTS, Measures, Range, in_percent, is_beyond, range_of
 from polars_ir.per_query.shared.queries import queries_of
 
 #: Blue, orange, green, pink and ochre, distinguishable for the colour-blind (CIELAB distances of 14 and more, also for
@@ -139,7 +138,7 @@ def ends_of_axis(measure: str, values: Sequence[float], others: Sequence[float] 
     """Lowest and highest figure within the bounds of the measure, unless its values are in another unit."""
     figures, its = [*values, *others], range_of(measure) or Range(-math.inf, math.inf)
     lowest, highest = its.ends
-    if min(values) < lowest - ROUNDED + 1 or max(values) > highest + ROUNDED - 1:
+    if is_beyond(min(values), its) or is_beyond(max(values), its):
         are_percents = in_percent(min(values), max(values), its)
         lowest, highest = (lowest * PERCENTS, highest * PERCENTS) if are_percents else (-math.inf, math.inf)
     return [max(lowest, min(figures)), min(highest, max(figures))]

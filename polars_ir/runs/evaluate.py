@@ -63,8 +63,7 @@ def evaluate(
         `set_sorted("run", "query_id")` says, is evaluated in portions, whose results come as they are made.
     qrels
         The judgments, in the same kinds; None where the run has a relevance column of its own, or the measures alone.
-        A LazyFrame with `set_sorted("query_id")` is read in step with such a run without a column
-        of systems.
+        A LazyFrame with `set_sorted("query_id")` is read in step with such a run without a column of systems.
     measures
         Names in any dialect, expressions of this package, or any aggregation of the columns of `judge`; one or many.
         An aggregation that reads a column of the run sees the unjudged documents too, with null `relevance`; others

@@ -217,7 +217,7 @@ def check_range(measure: str, values: stats.Floats, its: Range, otherwise: str |
     Functions that take no ranges say what to do `otherwise`.
     """
     low, high = its.ends
-    if ((values < low - ROUNDED + 1) | (values > high + ROUNDED - 1)).any():
+    if is_beyond(values, its).any():
         lowest, highest = float(values.min()), float(values.max())
         extreme = max(lowest, highest, key=lambda value: max(low - value, value - high))
         are_percents = in_percent(lowest, highest, its)
@@ -235,6 +235,12 @@ def check_range(measure: str, values: stats.Floats, its: Range, otherwise: str |
             f"{measure!r} must be from {low:g} to {high:g}; there is {extreme:g}.",
             fix=_sentence(divide + otherwise) if otherwise else fix,
         )
+
+
+def is_beyond(value: Any, its: Range) -> Any:
+    """True for a value, or those of an array, beyond a range by more than rounding."""
+    low, high = its.ends
+    return (value < low - ROUNDED + 1) | (value > high + ROUNDED - 1)
 
 
 def in_percent(lowest: float, highest: float, its: Range) -> bool:
