@@ -175,7 +175,7 @@ def _as_json(frame: pl.DataFrame) -> str:
     """A list of rows; values without a JSON form are null."""
     floats = pl.col(pl.Float64)
     finite = frame.with_columns(pl.when(floats.is_finite()).then(floats))
-    return json.dumps(finite.to_dicts(), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    return json.dumps(finite.to_dicts(), indent=2, allow_nan=False, ensure_ascii=False, default=str) + "\n"
 
 
 def _as_table(frame: pl.DataFrame, columns: int = -1) -> str:

@@ -106,7 +106,7 @@ def _confidence(options: Mapping[str, Any]) -> str:
 
 def as_json(result: pl.DataFrame, _: Mapping[str, Any]) -> str:
     """One object: whether the change ships, and the rows of the result."""
-    return json.dumps({"ships": ships(result), "measures": result.to_dicts()}, indent=2, allow_nan=False)
+    return json.dumps({"ships": ships(result), "measures": result.to_dicts()}, indent=2, allow_nan=False, default=str)
 
 
 def as_markdown(result: pl.DataFrame, options: Mapping[str, Any]) -> str:

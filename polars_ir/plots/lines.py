@@ -20,6 +20,7 @@ from polars_ir.per_query.drift import drift
 from polars_ir.per_query.means import summarize
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import Grouping
+from polars_ir.per_query.shared.sums import as_texts
 from polars_ir.plots import style
 from polars_ir.runs.evaluate import evaluate
 
@@ -385,8 +386,10 @@ def _timed(rows: pl.DataFrame, name: str, every: str | None) -> tuple[pl.DataFra
     title = name if every is None else f"{name} (every {every})"
     dtype = rows.schema["bucket"]
     if isinstance(dtype, (pl.Date, pl.Datetime)):
+        if isinstance(dtype, pl.Datetime):  # the clock of its zone, whatever UTC says
+            rows = rows.with_columns(pl.col("bucket").dt.replace_time_zone(None))
         times = rows["bucket"].drop_nulls()
-        within_days = isinstance(dtype, pl.Datetime) and (times - times.dt.truncate("1d")).dt.total_seconds().any()
+        within_days = isinstance(dtype, pl.Datetime) and (times != times.dt.truncate("1d")).any()
         stamps = times.unique().sort().cast(pl.Datetime("ms")).dt.epoch("ms").to_list()
         # A format of text alone shows the times as they are, in no zone of a reader's.
         scale = alt.Scale(type="utc")
@@ -394,7 +397,7 @@ def _timed(rows: pl.DataFrame, name: str, every: str | None) -> tuple[pl.DataFra
         axis_of_times = alt.Axis(format=form, labelOverlap=True, values=stamps, grid=False)
         return rows, alt.X("bucket:T", title=title, axis=axis_of_times, scale=scale)
     if not dtype.is_numeric():
-        rows = rows.with_columns(pl.col("bucket").cast(pl.String))
+        rows = rows.with_columns(as_texts(["bucket"]))
     order = rows["bucket"].unique(maintain_order=True).to_list()
     return rows, alt.X("bucket:O", sort=order, title=title, axis=style.axis(labelOverlap=True, labelAngle=0))
 

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 
 import polars as pl
@@ -771,7 +772,7 @@ def test_a_test_has_the_names_of_other_tools_in_the_shell(tmp_path, capsys):
 def test_days_of_a_run_are_rows_of_their_own(tmp_path, capsys):
     run = pl.DataFrame(
         {
-            "day": ["mon", "mon", "tue", "tue"],
+            "day": [date(2026, 1, 5)] * 2 + [date(2026, 1, 6)] * 2,
             "query_id": ["q1", "q2", "q1", "q2"],
             "doc_id": ["d1", "d9", "d1", "d2"],
             "score": [1.0] * 4,
@@ -783,7 +784,7 @@ def test_days_of_a_run_are_rows_of_their_own(tmp_path, capsys):
     evaluating = ["evaluate", *(str(tmp_path / f"{name}.parquet") for name in ("qrels", "run")), "-m", "AP"]
     assert main([*evaluating, "--key", "day", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
-    assert [(row["day"], row["AP"]) for row in rows] == [("mon", 0.5), ("tue", 1.0)]
+    assert [(row["day"], row["AP"]) for row in rows] == [("2026-01-05", 0.5), ("2026-01-06", 1.0)]
     figures = tmp_path / "figures.parquet"
     assert main([*evaluating, "--key", "day", "-q", "-o", str(figures)]) == 0
     assert pl.read_parquet(figures).drop("run", "provenance", "query_hash").columns == ["day", "query_id", "AP"]
@@ -791,7 +792,7 @@ def test_days_of_a_run_are_rows_of_their_own(tmp_path, capsys):
     gating = ["gate", str(figures), str(figures), "-m", "AP", "--json"]
     capsys.readouterr()
     assert main([*gating, "--by", "day"]) == 3
-    assert [row["day"] for row in json.loads(capsys.readouterr().out)["measures"]] == ["mon", "tue"]
+    assert [row["day"] for row in json.loads(capsys.readouterr().out)["measures"]] == ["2026-01-05", "2026-01-06"]
     assert main(gating) == 3
     assert json.loads(capsys.readouterr().out)["measures"][0]["n_queries"] == 2
 

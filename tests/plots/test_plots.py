@@ -4,7 +4,7 @@ import html
 import json
 import math
 import re
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import combinations
 
 import numpy as np
@@ -494,6 +494,17 @@ def test_buckets_that_are_no_times_keep_their_order():
     chart = plots.series(log.cast({"version": versions}), "version", min_queries=2)
     assert chart.to_dict()["layer"][0]["encoding"]["x"]["sort"] == ["v9", "v10"]
     assert chart.data["mean"].to_list() == pytest.approx([0.3, 0.2])
+    stretches = [timedelta(days=day) for day in (2, 10, 2, 10)]
+    chart = plots.series(log.with_columns(version=pl.Series(stretches)), "version", min_queries=2)
+    assert chart.layer[0].encoding.x["sort"] == ["P2D", "P10D"]
+
+
+@pytest.mark.parametrize(("zone", "hour", "form"), [(None, 0, "%Y-%m-%d"), ("Asia/Kolkata", 3, "%Y-%m-%d %H:%M")])
+def test_times_of_an_axis_are_those_of_the_clock(zone, hour, form):
+    at = pl.Series([datetime(2026, 1, day, hour, tzinfo=UTC) for day in (1, 2)] * 2).dt.replace_time_zone(zone)
+    log = pl.DataFrame({"query_id": range(4), "AP": [0.1, 0.2, 0.3, 0.4], "at": at})
+    axis = plots.series(log, "at", min_queries=2).layer[0].encoding.x["axis"]
+    assert (axis["values"][0], axis["format"]) == (datetime(2026, 1, 1, hour, tzinfo=UTC).timestamp() * 1000, form)
 
 
 # systems
