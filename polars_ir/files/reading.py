@@ -17,7 +17,7 @@ from polars_ir.files.rows.blanks import Words, first_line, no_grades
 from polars_ir.files.rows.tags import OTHER_TAG, other_tag, tags_of, warn_of_tags, warn_of_tags_at_ends
 from polars_ir.files.rows.unreadable import FAILURES, because
 from polars_ir.files.rows.verdicts import FIRST_LINES, Checked
-from polars_ir.frames.roles import ROLES, find
+from polars_ir.frames.roles import ROLE_OF, ROLES, find
 from polars_ir.frames.rules import RowsT, Rule, checked
 
 #: The types of scores and grades to try, narrowest first.
@@ -234,7 +234,13 @@ def _check_same(files: Sequence[File], columns: Sequence[list[str] | pl.Schema])
         if of_file != columns[0]:
             had, wanted = map(_listed, (of_file, columns[0]))
             problem = f"its columns are {had}; those of {called(files[0])} are {wanted}."
-            fix = Fix("Read each by itself, and put them together", Code("pl.concat([...], how='diagonal_relaxed')"))
+            role_of = {name: ROLE_OF.get(fold(name)) for name in (*columns[0], *of_file)}
+            named = {role_of[name]: name for name in columns[0] if role_of[name]}
+            others = {name: named.get(role_of[name], name) for name in of_file if name not in columns[0]}
+            others = {name: wanted for name, wanted in others.items() if wanted not in of_file}
+            frames = f"..., other.rename({others})" if others else "..."
+            code = Code(f"pl.concat([{frames}], how='diagonal_relaxed')")
+            fix = Fix("Read each by itself, and put them together", code)
             raise FileError.of_file(file, problem, fix=fix)
 
 

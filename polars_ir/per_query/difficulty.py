@@ -96,7 +96,8 @@ def hardest(
             n_systems=value.count(),
         )
         .filter(pl.col("n_systems") > 0)
-        .sort("mean", "query_id", descending=[is_cost(name), False])
+        # What floats alone tell apart is the same mean.
+        .sort(pl.col("mean").round_sig_figs(10), "query_id", descending=[is_cost(name), False])
     )
     return queries.table.give_back(hardest_first if n is None else hardest_first.head(n), per_query)
 
@@ -121,7 +122,7 @@ def _drops(queries: Queries, per_query: Any, measure: str, run: str | None, base
         .with_columns(difference=pl.col("value") - pl.col("baseline_value"))
         # What floats alone tell apart is no drop.
         .filter(drop.round(9) < 0)
-        .sort(drop, "query_id")
+        .sort(drop.round(9), "query_id")
     )
 
 

@@ -203,8 +203,10 @@ def test_csv_files_of_other_columns_are_an_error(write: Write, reader: Reader) -
     paths = [write("qid,docno,score\nq,d,1\n", "a.csv"), write("qid,docno,sim\nq,d,1\n", "b.csv")]
     with pytest.raises(
         FileError, match=r"b\.csv: its columns are qid, docno, sim; those of .*a\.csv are qid, docno, score"
-    ):
+    ) as error:
         reader(paths)
+    # Put together as they are, half of the scores would be null.
+    assert "pl.concat([..., other.rename({'sim': 'score'})], how='diagonal_relaxed')" in str(error.value)
 
 
 @run_readers

@@ -45,6 +45,11 @@ def test_the_best_run_is_the_only_one_with_the_best_value():
 def test_equally_hard_queries_come_in_the_order_of_their_ids():
     frame = pl.DataFrame({"query_id": [10, 9, 2], "RR": [0.5, 0.5, 0.5]})
     assert hardest(frame, "RR")["query_id"].to_list() == [2, 9, 10]
+    # .1 + .2 + .3 is no .3 + .2 + .1 in floats, nor is .3 - .2 what .2 - .1 is.
+    values = {"run": list("abcabc"), "query_id": [1] * 3 + [2] * 3, "RR": [0.1, 0.2, 0.3, 0.3, 0.2, 0.1]}
+    assert hardest(pl.DataFrame(values), "RR")["query_id"].to_list() == [1, 2]
+    values = {"run": list("abab"), "query_id": [1, 1, 2, 2], "RR": [0.1, 0.2, 0.2, 0.3]}
+    assert hardest(pl.DataFrame(values), "RR", run="a", baseline="b")["query_id"].to_list() == [1, 2]
 
 
 def test_n_is_how_many():
