@@ -185,7 +185,7 @@ def course_of(
         raise ColumnError(f"must give one column of times; got {', '.join(map(repr, queries.slices))}.", about="by")
     column, least = column_for(attribute), options["min_queries"]
     dtype = queries.rows.collect_schema()[column]
-    period = _truncated(dtype, attribute, every)
+    period = _truncated(dtype, "per_query" if isinstance(by, str) else "by", attribute, every)
     # Recurring queries are compared with their own earlier values.
     paired = QUERY in queries.table.columns
     if is_plan:
@@ -287,27 +287,28 @@ def _warn_of_texts(buckets: pl.Series, name: str) -> None:
         warn(says, about="by", fix=Fix("Make it dates or numbers, so that earlier buckets are first"))
 
 
-def _to_date(name: str, dtype: pl.DataType) -> Fix:
+def _to_date(table: str, name: str, dtype: pl.DataType) -> Fix:
     """The advice for times that are texts, or numbers of seconds."""
-    is_number = dtype.is_numeric()
-    converted = f"pl.from_epoch({name!r}, time_unit='s')" if is_number else f"pl.col({name!r}).str.to_date()"
-    unit = ", unit='s'" if is_number else ""
-    return Fix(
-        "Convert seconds, or leave every out where numbers are buckets already" if is_number else "Convert it",
-        Code(
-            f"per_query.with_columns({converted})",
-            f"per_query.assign(**{{{name!r}: pd.to_datetime(per_query[{name!r}]{unit})}})",
-        ),
-    )
+    code = None
+    says, unit = "Leave every out, or take a column of dates", ""
+    if dtype.is_numeric():
+        says, unit = "Convert seconds, or leave every out where numbers are buckets already", ", unit='s'"
+        code = f"pl.from_epoch({name!r}, time_unit='s')"
+    elif isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
+        says, code = "Convert it", f"pl.col({name!r}).cast(pl.String).str.to_date()"
+    of_pandas = f"{table}.assign(**{{{name!r}: pd.to_datetime({table}[{name!r}]{unit})}})"
+    return Fix(says, None if code is None else Code(f"{table}.with_columns({code})", of_pandas))
 
 
-def _truncated(dtype: pl.DataType, name: str, every: str | None) -> pl.Expr:
-    """The bucket of a query."""
+def _truncated(dtype: pl.DataType, table: str, name: str, every: str | None) -> pl.Expr:
+    """The bucket of a query, by a column of a table."""
     time = pl.col(column_for(name))
     if every is None:
         return time
     if dtype not in (pl.Date, pl.Datetime):
-        raise DtypeError.of_column("by", name, f"dates or times for {option('every')}=", dtype, _to_date(name, dtype))
+        raise DtypeError.of_column(
+            "by", name, f"dates or times for {option('every')}=", dtype, _to_date(table, name, dtype)
+        )
     try:
         pl.Series([date(2000, 1, 1)]).cast(dtype).dt.truncate(every)
     except (pl.exceptions.PolarsError, TypeError, AttributeError):

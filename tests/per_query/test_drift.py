@@ -205,7 +205,11 @@ def test_columns_and_types_are_always_the_same():
         ({"every": 7}, "every must be a length of time, .*; got 7"),
         (
             {"by": LOG.select("query_id", when="query_id"), "every": "1w"},
-            "'when' must be dates or times for every=; it is Int64. Convert seconds, .*from_epoch.'when'",
+            "'when' must be dates or times for every=; it is Int64. Convert .* by.with_columns.*from_epoch.'when'",
+        ),
+        (
+            {"per_query": LOG.with_columns(day=pl.time(1)), "every": "1w"},
+            "'day' must be dates or times for every=; it is Time. Leave every out, or take a column of dates",
         ),
         ({"by": LOG.select("query_id", "day", at="day")}, "by must give one column of times; got 'day', 'at'"),
         (
