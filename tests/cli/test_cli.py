@@ -795,6 +795,9 @@ def test_days_of_a_run_are_rows_of_their_own(tmp_path, capsys):
     assert [row["day"] for row in json.loads(capsys.readouterr().out)["measures"]] == ["2026-01-05", "2026-01-06"]
     assert main(gating) == 3
     assert json.loads(capsys.readouterr().out)["measures"][0]["n_queries"] == 2
+    # The days of a CSV are texts.
+    pl.read_parquet(figures).write_csv(tmp_path / "figures.csv")
+    assert main([*gating[:2], str(tmp_path / "figures.csv"), *gating[3:], "--by", "day"]) == 3
 
 
 def test_runs_of_several_days_are_evaluated_by_the_columns_of_by(folder, capsys):

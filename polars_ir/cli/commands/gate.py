@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
 from polars_ir.cli.inputs import (
     alike,
@@ -67,6 +68,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         # Judgments of logs are of the queries that each has.
         asked = {file: of_queries(qrels, logs[file]) if logs and options.qrels is None else qrels for file in files}
         sides = [figures_of([file], asked[file], options, logs) for file in files]
+    sides = _of_one_type(sides)
     if options.queries is not None and not (options.cluster or options.slices) and options.report is None:
         says = "--queries is for --cluster or --slice, which name columns, or for --report; give one of them."
         raise OptionError(says)
@@ -99,6 +101,16 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
             says = f"no report is written: the direction of {quoted(turned)} is known from --range alone."
             print(f"polars-ir: warning: {says}", file=sys.stderr)
     return verdict
+
+
+def _of_one_type(sides: list[pl.DataFrame]) -> list[pl.DataFrame]:
+    """Figures whose days are texts, as CSV has them, where those of the other side are."""
+    texts = {name for side in sides for name, dtype in side.schema.items() if dtype == pl.String}
+    days = [side.select((cs.date() | cs.datetime()) & cs.by_name(*texts, require_all=False)) for side in sides]
+    return [
+        side.with_columns(pl.read_csv(its.write_csv().encode(), infer_schema=False)) if its.width else side
+        for side, its in zip(sides, days, strict=True)
+    ]
 
 
 def _worst(
