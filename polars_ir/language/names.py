@@ -224,6 +224,12 @@ def _is_read_as(text: str, call: MeasureCall) -> bool:
         return False
 
 
+def is_renamed(measure: ResolvedMeasure) -> bool:
+    """True for a measure whose column is called otherwise than its call says."""
+    call = measure.call
+    return call is None or info_of(call).column(call.arguments) != measure.name
+
+
 def sql_names(columns: Iterable[str], measured: Iterable[ResolvedMeasure], keys: Iterable[str] = ()) -> dict[str, str]:
     """Names in SQL of the columns of measures and their companions; a `MeasureError` for two with one name.
 
@@ -236,8 +242,7 @@ def sql_names(columns: Iterable[str], measured: Iterable[ResolvedMeasure], keys:
         base, part = (measure, column[len(measure) + 1 :]) if measure in of else (column, "")
         if base not in of:
             continue
-        call = of[base].call
-        renamed = call is None or info_of(call).column(call.arguments) != base
+        call, renamed = of[base].call, is_renamed(of[base])
         if renamed and not sql.PLAIN.fullmatch(base):
             raise sql.no_name(repr(base))
         text = base if renamed or call is None else in_sql(call)

@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 
 from polars_ir.frames.roles import find
-from polars_ir.language.columns import column_of
 from polars_ir.language.kinds import kind_of
+from polars_ir.language.names import ResolvedMeasure
 from polars_ir.per_query.means import mean
 from polars_ir.reports.answer import plain
 from polars_ir.reports.content import Doubts, Finding
@@ -38,7 +38,7 @@ def doubts_of(experiment: Experiment, options: Reporting) -> Doubts:
         findings.setdefault(name, found)["systems"].append(of_system)
     worst_first = sorted(findings.values(), key=lambda each: SEVERITIES.index(each["severity"]))
     few = rows.height <= MOST_ROWS
-    bounds = _bounds(rows, qrels, experiment.measures[0], options) if few else None
+    bounds = _bounds(rows, qrels, experiment.resolved[0], options) if few else None
     return {
         "findings": worst_first,
         "bounds": bounds,
@@ -79,14 +79,13 @@ def _found(experiment: Experiment, rows: pl.DataFrame) -> Iterator[dict[str, Any
             )
 
 
-def _bounds(rows: pl.DataFrame, qrels: Any, measure: str, options: Reporting) -> dict[str, Any] | None:
+def _bounds(rows: pl.DataFrame, qrels: Any, measure: ResolvedMeasure, options: Reporting) -> dict[str, Any] | None:
     """Mean of a measure with its bounds by system; None for a measure without, and without unjudged documents."""
-    named = column_of(measure)
-    if named is None or named.arguments.get("budget") is not None:
+    if measure.call is None or measure.call.arguments.get("budget") is not None:
         return None
-    if "bounds" in kind_of(named.info.function(**named.arguments)).refuses:
+    if "bounds" in kind_of(measure.expression).refuses:
         return None
-    means: pl.DataFrame = mean(evaluate_collected(rows, qrels, measure, **options, bounds=True))
+    means: pl.DataFrame = mean(evaluate_collected(rows, qrels, measure.expression, **options, bounds=True))
     name, *bounds = (column for column in means.columns if column != "run")
     means = means.rename({name: "mean", **dict(zip(bounds, ("low", "high"), strict=True))})
     return means.filter(pl.col("low") < pl.col("high")).to_dict(as_series=False)

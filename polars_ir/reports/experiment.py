@@ -10,6 +10,7 @@ import polars as pl
 
 from polars_ir.errors import DataError, MeasureError
 from polars_ir.frames.table import labelled_table, run_table
+from polars_ir.language.catalog import info_of
 from polars_ir.language.columns import is_cost
 from polars_ir.language.kinds import DOCUMENTS, kind_of
 from polars_ir.language.names import Measures, ResolvedMeasure, resolve
@@ -31,7 +32,8 @@ class Experiment(NamedTuple):
     """The input of a report: per-query values and, if known, their runs and judgments.
 
     `counts` are the columns of `per_query` with the number of retrieved documents and the share of unjudged ones in the
-    top 10, `cutoffs` those of the first measure at several cutoffs.
+    top 10, `cutoffs` those of the first measure at several cutoffs. `resolved` are the measures, where runs are known:
+    `measures`, their names, may be the user's own, or be those of others.
     """
 
     per_query: pl.DataFrame
@@ -41,11 +43,13 @@ class Experiment(NamedTuple):
     qrels: Any = None
     counts: Sequence[str] = ()
     cutoffs: Mapping[str, int] = {}
+    resolved: Sequence[ResolvedMeasure] = ()
 
 
 def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> Experiment:
     """The experiment of runs and their judgments."""
-    measured = {each.name: each.expression for each in resolve(measures)}
+    resolved = resolve(measures)
+    measured = {each.name: each.expression for each in resolved}
     # The counts are of documents, and measures of one call read one kind of judgments.
     of_documents = kind_of(*measured.values()) is DOCUMENTS
     counted = {each.name: each.expression for each in resolve(COUNTS)} if of_documents else {}
@@ -53,22 +57,24 @@ def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> 
     table = labelled_table(frames) if qrels is None else run_table(frames, check=False)
     # Documents without ids cannot be shown.
     rows = None if table.numbered else with_run(table.all_columns().collect())
-    cutoffs = {} if rows is None or not of_documents else at_cutoffs(resolve(measures)[0], rows)
-    besides = counted | {each.name: each.expression for name in cutoffs for each in resolve(name)}
-    LOG.info("evaluating %d measures", len(measured | besides))
+    drawn = {} if rows is None or not of_documents else at_cutoffs(resolved[0], rows)
+    besides = counted | {each.name: each.expression for each in drawn.values()}
+    columns = besides | measured
+    LOG.info("evaluating %d measures", len(columns))
     # Judgments are checked and numbered once for the whole report.
     qrels = None if qrels is None else judgments(qrels)
-    per_query = evaluate_collected(frames, qrels, list((measured | besides).values()), **options)
+    per_query = evaluate_collected(frames, qrels, list(columns.values()), **options)
     if per_query.is_empty():
         says = "give no ranking to report: they have no rows, or the judgments have none; look at what was read."
         raise DataError(says, about="runs")
-    for each in resolve(measures):
+    for each in resolved:
         check_number(each, per_query.schema)
-    numbers = pl.col(*(measured | besides)).cast(pl.Float64)
+    numbers = pl.col(*columns).cast(pl.Float64)
     named = with_run(per_query.rename(table.roles))
     named = named.with_columns(pl.col("query_id").cast(pl.String), numbers)
     systems = order_of(named, next(iter(measured)))
-    return Experiment(named, list(measured), systems, rows, qrels, list(counted), cutoffs)
+    cutoffs = {each.name: k for k, each in drawn.items()}
+    return Experiment(named, list(measured), systems, rows, qrels, list(counted), cutoffs, resolved)
 
 
 def order_of(per_query: pl.DataFrame, measure: str) -> list[str]:
@@ -85,13 +91,14 @@ def with_run(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(named) if "run" in frame.columns else frame.select(pl.lit("run").alias("run"), pl.all())
 
 
-def at_cutoffs(measure: ResolvedMeasure, rows: pl.DataFrame) -> dict[str, int]:
-    """A measure at several cutoffs, each with its cutoff; none for one without cutoffs, or for rankings of one."""
+def at_cutoffs(measure: ResolvedMeasure, rows: pl.DataFrame) -> dict[int, ResolvedMeasure]:
+    """A measure at several cutoffs; none for one of the user's own, one without cutoffs, or for rankings of one."""
     longest: int = rows.group_by("run", "query_id").len().select(pl.col("len").max().fill_null(0)).item()
     cutoffs = {*(k for k in CUTOFFS if k < longest), longest, cutoff_of(measure) or longest} - {0}
-    if len(cutoffs) < 2:
+    if len(cutoffs) < 2 or measure.call is None or "k" not in measure.call.arguments:
         return {}
+    info, arguments = info_of(measure.call), measure.call.arguments
     try:
-        return {each.name: k for k in sorted(cutoffs) for each in resolve(f"{measure.name.partition('@')[0]}@{k}")}
+        return {k: resolve(info.function(**{**arguments, "k": k}))[0] for k in sorted(cutoffs)}
     except MeasureError:
         return {}

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import IRError
-from polars_ir.language.names import resolve, resolve_one
+from polars_ir.language.names import ResolvedMeasure, resolve
 from polars_ir.language.options import is_number
 from polars_ir.per_query.difficulty import hardest
 from polars_ir.reports.content import Documents, Missing, Rankings
@@ -49,7 +49,7 @@ def kept(per_query: pl.DataFrame, measure: str, pair: Sequence[str], n: int) -> 
     """The queries whose rankings are kept: in turn where a pair or any systems differ most, the hardest, unanswered."""
     per_query = per_query.select("run", "query_id", measure)
     hard = hardest(per_query, measure, n=None)
-    apart = hard.sort(pl.col("best") - pl.col("worst"), "query_id", descending=[True, False])
+    apart = hard.sort((pl.col("best") - pl.col("worst")).abs(), "query_id", descending=[True, False])
     lacking = per_query.group_by("query_id").agg(pl.len()).filter(pl.col("len") < per_query["run"].n_unique())
     gained = [_gained(per_query, measure, *systems) for systems in (pair, pair[::-1]) if len(pair) == 2]
     turns = zip_longest(*(frame["query_id"] for frame in (*gained, apart, hard, lacking.sort("query_id"))))
@@ -73,22 +73,23 @@ def rankings_of(
         return None
     ids = kept(per_query, measures[0], pair, n_queries)
     LOG.info("explaining the rankings of %d queries", len(ids))
-    for measure in dict.fromkeys([*measures, OTHERWISE]):
-        if (explained := _explained(rows, qrels, measure, ids, options)) is not None:
-            depth = min(cutoff_of(resolve_one(measure, "report")) or DEPTH, DEPTH)
+    for measure in (*experiment.resolved, *resolve(OTHERWISE)):
+        # What a document adds to a measure of the user's own need not be what they would expect.
+        if measure.call and (explained := _explained(rows, qrels, measure, ids, options)) is not None:
+            depth = min(cutoff_of(measure) or DEPTH, DEPTH)
             shown = documents_of(explained, systems, documents, depth)
-            return {"measure": measure, "depth": depth, "queries": ids, **shown}
+            return {"measure": measure.name, "depth": depth, "queries": ids, **shown}
     return None
 
 
 def _explained(
-    rows: pl.DataFrame, qrels: Any, measure: str, ids: Sequence[str], options: Reporting
+    rows: pl.DataFrame, qrels: Any, measure: ResolvedMeasure, ids: Sequence[str], options: Reporting
 ) -> pl.DataFrame | None:
     """The rankings with contributions to a measure; None for a measure that cannot be explained."""
     ranking: Any = {name: options[name] for name in ("ties", "judged_only")}
     ours: Any = pl.Series("query_id", ids).cast(rows.schema["query_id"]).to_list()
     try:
-        explained: pl.DataFrame = explain(rows, qrels, measure, ours, depth=LOOKED_UP, **ranking)
+        explained: pl.DataFrame = explain(rows, qrels, measure.expression, ours, depth=LOOKED_UP, **ranking)
     except IRError:
         return None
     return explained
@@ -134,7 +135,8 @@ def missing_of(experiment: Experiment, pair: Sequence[str]) -> Missing | None:
         return None
     values = per_query.select("run", "query_id", measures[0])
     drops = hardest(values, measures[0], n=DROPS, run=pair[0], baseline=pair[1])
-    k, rel = next((each for name in measures if (each := _first_relevant(name))[0]), _first_relevant(measures[0]))
+    found = list(map(_first_relevant, experiment.resolved))
+    k, rel = next((each for each in found if each[0]), found[0])
     k = k or DEPTH
     try:
         runs = (rows.filter(run=system).drop("run") for system in pair)
@@ -143,19 +145,15 @@ def missing_of(experiment: Experiment, pair: Sequence[str]) -> Missing | None:
         return None
     both = others.select("query_id", "subtopic", in_neither=True)
     missing = missing.join(both, on=["query_id", "subtopic"], how="left", maintain_order="left")
-    found = missing.select(
+    lacking = missing.select(
         pl.col("query_id", "doc_id").cast(pl.String), "rank", pl.col("in_neither").fill_null(value=False)
     )
-    found = found.filter(pl.col("query_id").is_in(drops["query_id"].implode()))
+    lacking = lacking.filter(pl.col("query_id").is_in(drops["query_id"].implode()))
     # Where all was found, or no grade is relevant, there is nothing to show.
-    return None if found.is_empty() else {"k": k, "rel": rel, "rows": found.to_dict(as_series=False)}
+    return None if lacking.is_empty() else {"k": k, "rel": rel, "rows": lacking.to_dict(as_series=False)}
 
 
-def _first_relevant(measure: str) -> tuple[int | None, float]:
-    """The cutoff of a measure by its name, and the lowest grade that is relevant to it, 1 where it names none."""
-    try:
-        resolved = resolve(measure)[0]
-    except IRError:  # one of the user's own
-        return None, 1
-    rel = resolved.call.arguments.get("rel") if resolved.call else None
-    return cutoff_of(resolved), rel if is_number(rel) else 1
+def _first_relevant(measure: ResolvedMeasure) -> tuple[int | None, float]:
+    """The cutoff of a measure, and the lowest grade that is relevant to it, 1 where it names none."""
+    rel = measure.call.arguments.get("rel") if measure.call else None
+    return cutoff_of(measure), rel if is_number(rel) else 1

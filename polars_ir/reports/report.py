@@ -29,7 +29,7 @@ from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.roles import required
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.columns import column_of, is_cost
-from polars_ir.language.names import Measures
+from polars_ir.language.names import Measures, is_renamed
 from polars_ir.language.options import Value, check, options_of, or_none, public, whole
 from polars_ir.per_query.compare import BY_ALPHABET, compare
 from polars_ir.per_query.means import mean, summarize
@@ -306,7 +306,7 @@ def reported(
             "doubts": doubts_of(experiment, options),
             "rankings": rankings_of(experiment, texts["documents"], pair, n_queries, options),
             "missing": missing_of(experiment, pair),
-            "made": _made(measures, baseline, attributes, n_queries, {**heading, **options}, texts),
+            "made": _made(experiment, baseline, attributes, n_queries, {**heading, **options}, texts),
         }
     return Report(content, _figures(experiment, ids))
 
@@ -409,15 +409,15 @@ def _slices(
 
 def _figures(experiment: Experiment, ids: pl.Series) -> bytes:
     """The values of each measure and count, system and query, in this order; NaN where there is none."""
-    per_query, measures, systems, *_, counts, _ = experiment
+    per_query, measures, systems, *_ = experiment
     order = pl.DataFrame({"run": systems}).join(ids.to_frame("query_id"), how="cross", maintain_order="left_right")
     grid = order.join(per_query, on=["run", "query_id"], how="left", maintain_order="left")
-    values = grid.select(pl.col(*measures, *counts).fill_null(float("nan")))
+    values = grid.select(pl.col(*measures, *experiment.counts).fill_null(float("nan")))
     return b"".join(column.to_numpy().astype("<f8").tobytes() for column in values)
 
 
 def _made(
-    measures: Sequence[str],
+    experiment: Experiment,
     baseline: str | None,
     attributes: pl.DataFrame | None,
     n_queries: int,
@@ -425,7 +425,12 @@ def _made(
     texts: Mapping[str, Any],
 ) -> Made:
     """Versions and options of a report; the command line adds files and command."""
-    chosen: dict[str, Any] = {"measures": list(measures), "baseline": baseline, "n_queries": n_queries, **options}
+    chosen: dict[str, Any] = {
+        "measures": list(experiment.measures),
+        "baseline": baseline,
+        "n_queries": n_queries,
+        **options,
+    }
     chosen = {name: value for name, value in chosen.items() if value is not None or name not in ("title", "date")}
     given = [name for name, table in texts.items() if table is not None]
     if attributes is not None:
@@ -436,16 +441,17 @@ def _made(
         "test": "Student's paired t-test, Holm's correction; nothing is drawn at random, so that there is no seed",
         "files": [],
         "command": None,
-        "python": _call(chosen, given),
+        "python": _call(experiment, chosen, given),
     }
 
 
-def _call(options: Mapping[str, Any], given: Sequence[str]) -> str:
-    """The call that remakes a report, with tables named like its parameters."""
+def _call(experiment: Experiment, options: Mapping[str, Any], given: Sequence[str]) -> str:
+    """The call that remakes a report, with tables, and measures that their names do not stand for, as parameters."""
     defaults = {"n_queries": N_QUERIES} | {name: option.default for name, option in options_of(Reporting).items()}
     named = {name: value for name, value in options.items() if name != "measures" and defaults.get(name) != value}
     texts = [f"{name}={name}" for name in given] + [f"{name}={value!r}" for name, value in named.items()]
-    return f"ir.report({', '.join(['runs', 'qrels', repr(options['measures']), *texts])})"
+    measures = "measures" if any(map(is_renamed, experiment.resolved)) else repr(options["measures"])
+    return f"ir.report({', '.join(['runs', 'qrels', measures, *texts])})"
 
 
 def _version(package: str) -> str:

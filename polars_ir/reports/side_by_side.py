@@ -8,7 +8,7 @@ from typing import Any, Unpack, cast
 import polars as pl
 
 from polars_ir.errors import OptionError
-from polars_ir.language.names import Measures
+from polars_ir.language.names import Measures, is_renamed
 from polars_ir.language.options import options_of, public
 from polars_ir.reports.content import Content, Made, Rankings
 from polars_ir.reports.experiment import Experiment
@@ -85,9 +85,10 @@ def side_by_side(
     depth = cutoff_of(measured) if options["depth"] == "cutoff" else options["depth"]
     depth = int(depth or explained["rank"].max() or 1)  # type: ignore[arg-type]  # a rank
     made = reported(experiment, None, {"documents": documents, "queries": queries}, None, 0, evaluation)
-    call = f"ir.side_by_side(run_a, run_b, qrels, {measured.name!r}, {query_ids[0]!r})"
+    in_code = "measure" if is_renamed(measured) else repr(measured.name)
+    call = f"ir.side_by_side(run_a, run_b, qrels, {in_code}, {query_ids[0]!r})"
     if systems:
-        call = f"runs.ir.side_by_side(qrels, {', '.join(map(repr, [measured.name, query_ids[0], *shown]))})"
+        call = f"runs.ir.side_by_side(qrels, {in_code}, {', '.join(map(repr, [query_ids[0], *shown]))})"
     shown_documents = documents_of(explained, shown, documents, depth)
     rankings: Rankings = {"measure": measured.name, "depth": depth, "queries": [id], **shown_documents}
     described: Made = {**made.content["made"], "python": call}

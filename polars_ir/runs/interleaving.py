@@ -24,6 +24,9 @@ from polars_ir.runs.rankings import checked_run, ranked, returned
 #: Each pick looks at all documents picked before, so that the plan grows with the square of the length.
 MOST_PLACES = 50
 
+#: Least lead of a team, as a share of its credit; what is smaller is rounding.
+NOISE = 1e-12
+
 #: The id of an impression.
 IMPRESSION: Value[Any] = Value(
     "a text or a whole number of 64 bits", lambda id_: isinstance(id_, str) or is_whole(id_, -(2**63), 2**63 - 1)
@@ -163,7 +166,10 @@ def interleaving(
     )
     if cluster is not None:
         _check_clusters(rows, cluster)
-    impressions = of_teams.with_columns(lead=(pl.col("b") - pl.col("a")).sign())
+    lead = pl.col("b") - pl.col("a")
+    # Sums of credits in another order differ in their last bits.
+    is_lead = lead.abs() > NOISE * pl.max_horizontal("a", "b")
+    impressions = of_teams.with_columns(lead=pl.when(is_lead).then(lead.sign()).otherwise(0.0))
     lead = pl.col("lead")
     won = {"a": (lead < 0).sum().cast(pl.UInt32), "b": (lead > 0).sum().cast(pl.UInt32)}
     ties = (lead == 0).sum().cast(pl.UInt32)

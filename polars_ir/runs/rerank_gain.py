@@ -27,6 +27,9 @@ DEPTHS = (5, 10, 20, 30, 50, 100, 200, 500, 1000)
 #: Shares of reranked queries, in per cent.
 SHARES = range(0, 101, 10)
 
+#: Least gain of all, as a share of the gains and losses it is the sum of; what is smaller is rounding.
+NOISE = 1e-12
+
 
 class RerankGain(NamedTuple, Generic[FrameT]):
     """The result of `rerank_gain`, in frames of the run's kind.
@@ -177,12 +180,13 @@ def _gating(per_query: pl.DataFrame) -> pl.DataFrame:
     counts: Sequence[int] = [round(n * share / 100) for share in SHARES]
     gains = pl.concat([pl.Series([0.0]), ordered["difference"].cum_sum()])
     margins = pl.concat([pl.Series([None], dtype=pl.Float64), ordered["margin"].cum_max()])
-    whole_gain = gains[-1]
+    # Gains and losses that cancel each other leave the rounding of their sum.
+    is_gain = abs(gains[-1]) > NOISE * ordered["difference"].abs().sum()
     before = float(per_query.select(average(pl.col("before"))).item()) if n else 0.0
     rows = {
         "reranked": [count / n if n else 0.0 for count in counts],
         "margin": [margins[count] for count in counts],
         "value": [before + gains[count] / max(n, 1) for count in counts],
-        "kept": [gains[count] / whole_gain if whole_gain else None for count in counts],
+        "kept": [gains[count] / gains[-1] if is_gain else None for count in counts],
     }
     return pl.DataFrame(rows, schema=dict.fromkeys(rows, pl.Float64))

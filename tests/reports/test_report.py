@@ -16,6 +16,7 @@ import polars_ir as ir
 from polars_ir.cli import main
 from polars_ir.reports.answer import HIDDEN, answer, figures
 from polars_ir.reports.page import page
+from polars_ir.reports.rankings import kept
 from polars_ir.reports.report import Report, report_of_change
 
 PYDOCS = ir.datasets.load("pydocs")
@@ -216,6 +217,33 @@ def test_a_system_without_letters_is_named_in_quotes_and_compared_like_any_other
     report, named = (ir.report({"a": runs["a"], b: runs["b"]}, qrels, ["RR"], baseline=b) for b in ("", "b"))
     assert report.content["answers"][0][1] == named.content["answers"][0][1].replace("baseline b", 'baseline ""')
     assert report.markdown() == named.markdown().replace("<code>b</code>", "<code>&#34;&#34;</code>")
+
+
+def test_a_measure_under_the_name_of_another_is_none_the_less_itself():
+    runs, qrels = small()
+    content = ir.report(runs, qrels, [ir.precision(k=2, rel=2).alias("P@5")]).content
+    means = dict(zip(content["summary"]["run"], content["summary"]["mean"], strict=True))
+    assert means == dict(ir.evaluate(runs, qrels, "P(rel=2)@2").ir.mean().rows())
+    assert dict(pl.DataFrame(content["cutoffs"]["rows"]).filter(k=2).select("run", "mean").rows()) == means
+    assert {run: means[run] for run in content["doubts"]["bounds"]["run"]} == dict(
+        zip(content["doubts"]["bounds"]["run"], content["doubts"]["bounds"]["mean"], strict=True)
+    )
+    assert set(content["rankings"]["places"]["contribution"]) == {0.0, 0.5}
+    assert content["made"]["python"] == "ir.report(runs, qrels, measures)"
+
+
+def test_the_comment_has_the_largest_drop_where_queries_lack_a_value():
+    order = ["d1", "d2", "d3", "d4"]
+    runs = {"a": {f"q{n}": order for n in (0, 2, 3, 5)}, "b": {f"q{n}": order for n in (0, 1, 3, 4, 5)}}
+    runs["b"]["q5"], runs["a"]["q3"] = order[::-1], order[1:]
+    qrels = {f"q{n}": ["d1" if n else "d4"] for n in range(6)}
+    comment = ir.report(runs, qrels, ["RR"], missing="skip", baseline="b", n_queries=0).markdown()
+    assert "<code>q3</code>" in comment.partition("The largest drops of <code>a</code>")[2]
+
+
+def test_rankings_are_kept_where_costs_differ_most():
+    values = {"query_id": ["p", "p", "q", "q"], "run": ["a", "b"] * 2, "Hole@10": [0.5, 0.4, 0.9, 0.0]}
+    assert kept(pl.DataFrame(values), "Hole@10", ["a"], 1) == ["q"]
 
 
 def test_a_measure_of_ones_own_is_shown_as_it_is_called():

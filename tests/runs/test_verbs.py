@@ -231,12 +231,12 @@ def test_who_picks_first_is_decided_by_the_seed_alone():
 
 
 def test_interleaving_credits_clicks_to_teams():
-    """Ten impressions, b wins 8, a wins 1, one tie: p = 2 (1 + 9) / 2^9."""
+    """Ten impressions, b wins 8, a wins 1, one tie, of 0.1 + 0.2 and 0.3: p = 2 (1 + 9) / 2^9."""
     log = pl.DataFrame(
         {
-            "query_id": [n for n in range(10) for _ in "ab"],
-            "team": ["a", "b"] * 10,
-            "clicks": [0, 1] * 8 + [1, 0] + [1, 1],
+            "query_id": [*(n for n in range(9) for _ in "ab"), 9, 9, 9],
+            "team": ["a", "b"] * 9 + ["a", "a", "b"],
+            "clicks": [0.0, 1.0] * 8 + [1.0, 0.0] + [0.1, 0.2, 0.3],
         }
     )
     found = ir.interleaving(log).row(0, named=True)
@@ -336,6 +336,15 @@ def test_rerank_gain_by_hand():
     half = found.gating.filter(pl.col("reranked") == 0.5).row(0, named=True)
     assert half["value"] == pytest.approx((1 / 2 + 1) / 2)
     assert found.gating["value"][-1] == pytest.approx(row["after"])
+
+
+def test_a_gain_of_nothing_but_rounding_is_kept_by_no_share():
+    first = {query: ["a", "b", "c"] for query in "pqr"}
+    second = {"p": ["b", "a", "c"], "q": ["c", "a", "b"], "r": ["a", "c", "b"]}
+    scores = {query: dict(zip(order, (3, 2, 1), strict=True)) for query, order in second.items()}
+    # -1/2 + 2/3 - 1/6 is 5.6e-17.
+    found = ir.rerank_gain(first, scores, {"p": ["a"], "q": ["c"], "r": ["b"]}, "RR", depth=3)
+    assert found.gating["kept"].null_count() == found.gating.height
 
 
 @pytest.mark.parametrize("kind", [pl.DataFrame, pl.LazyFrame])
