@@ -21,7 +21,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, IRWarning, OptionError, nearest, quoted
+from polars_ir.errors import ColumnError, DataError, IRWarning, OptionError, nearest, quoted
 from polars_ir.extras import require
 from polars_ir.files.writers import check_path
 from polars_ir.files.writing.replacing import replaced
@@ -208,7 +208,10 @@ def attributes_of(by: Any, queries: Any) -> pl.DataFrame | None:
     about = "queries" if named else "by"
     frame = to_polars(about, queries if named else by, column="text").lazy().collect()
     query = required(about, "query_id", frame.columns)
-    names = ([by] if isinstance(by, str) else list(by)) if named else [each for each in frame.columns if each != query]
+    given = [by] if isinstance(by, str) else list(dict.fromkeys(by)) if named else frame.columns
+    names = [name for name in given if name != query]
+    if given and not names:
+        raise ColumnError(f"must name a column of slices; {query!r} has the ids of queries.", about="by")
     for name in names:
         if name not in frame.columns:
             says = f"has no column {name!r}; it has {quoted(frame.columns)}."
@@ -392,6 +395,7 @@ def _slices(
     for name in attributes.columns[1:]:
         LOG.info("comparing the slices by %s", plain(name))
         by = attributes.select("query_id", name)
+        _check_valued(by.drop_nulls(), per_query["query_id"].unique().sort())
         of_one: Slice = {
             "attribute": name,
             "reference": systems[0] if baseline is None else baseline,
@@ -405,6 +409,14 @@ def _slices(
             of_one["compared"] = columns_of(compared.rename({name: "value"}).select("value", *COMPARED))
         slices.append(of_one)
     return slices
+
+
+def _check_valued(by: pl.DataFrame, ids: pl.Series) -> None:
+    """Raise a `DataError` for queries that are in no slice."""
+    lacking = ids.filter(~ids.is_in(by["query_id"].implode()))
+    if len(lacking):
+        says = f"has no {by.columns[-1]!r} for {len(lacking):,} of {len(ids):,} queries: {quoted(lacking, 3)}."
+        raise DataError(says, about="by", fix="Give each query one, such as 'other'")
 
 
 def _figures(experiment: Experiment, ids: pl.Series) -> bytes:

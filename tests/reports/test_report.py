@@ -404,6 +404,14 @@ def test_judgments_of_subtopics_are_reported():
             {"by": "topics", "queries": pl.DataFrame({"query_id": ["q0"], "topic": ["x"]})},
             "queries has no column 'topics'; it has 'query_id', 'topic'. Did you mean 'topic'?",
         ),
+        (
+            {"by": pl.DataFrame({"query_id": ["q0", "q1", "q2"], "topic": ["x", "y", None]})},
+            "by has no 'topic' for 2 of 4 queries: 'q2', 'q3'. Give each query one, such as 'other'.",
+        ),
+        (
+            {"by": "query_id", "queries": pl.DataFrame({"query_id": ["q0"], "topic": ["x"]})},
+            "by must name a column of slices; 'query_id' has the ids of queries.",
+        ),
         ({"n_queries": -1}, "n_queries must be"),
         ({"title": " "}, "title must be a text, or None for that of every report; got ' '."),
         ({"date": "27/11/2026"}, "date must be a date, as '2026-11-27' or of `datetime`; got '27/11/2026'."),
