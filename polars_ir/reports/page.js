@@ -441,7 +441,7 @@ async function start() {
   // What is read and used first answers while charts are drawn.
   await new Promise((resolve) => setTimeout(resolve));
   showCharts();
-  narrow.addEventListener("change", showTables);
+  narrow.addEventListener("change", show);
   addEventListener("hashchange", () => {
     if (location.hash === address() || !isAddress()) return;
     document.getElementById("query").close();
