@@ -84,7 +84,7 @@ def complementarity(
     >>> potential.systems.select("run", "n_relevant", "unique").rows()
     [('a', 1, 0), ('b', 2, 1)]
     """
-    measured_by = resolve_one(measure, "complementarity")
+    measured_by = resolve_one(measure, "complementarity", ("n_relevant", "unique"))
     rel = check("rel", rel, any_number())
     fusion = fusion_of(method, norm)
     table = table_of(runs, fusion, lower_is_better=lower_is_better)

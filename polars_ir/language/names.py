@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple, Protocol, TypeGuard, get_args
 
 import polars as pl
@@ -377,12 +377,15 @@ def _selects(expression: pl.Expr) -> bool:
     return any(map(_selects, inner)) if inner else expression.meta.has_multiple_outputs()
 
 
-def resolve_one(measure: Measures, caller: str) -> ResolvedMeasure:
-    """The one measure of a call of `what`; a `MeasureError` for several."""
+def resolve_one(measure: Measures, caller: str, columns: Collection[str] = ()) -> ResolvedMeasure:
+    """The one measure of a call; a `MeasureError` for several, and for one called like other columns of the result."""
     measured, *others = resolve(measure)
     if others:
         names = ", ".join(repr(other.name) for other in (measured, *others))
         raise MeasureError(f"{caller} takes one measure; got {names}. Call it for each.")
+    if measured.name in columns:
+        says = f"is named {measured.name!r}, like a column of the result of {caller}."
+        raise MeasureError(says, about="measure", fix="Give it another name")
     return measured
 
 

@@ -39,6 +39,9 @@ from polars_ir.runs.rankings import LowerIsBetter, collected, first, in_order, r
 #: The systems of the comparison.
 TUNED, SINGLE, EQUAL = "tuned, out of fold", "best single run, out of fold", "equal weights"
 
+#: Columns of the result, beside that of the measure.
+OWN = ("run", "query_id", "trial", "k", "norm")
+
 
 class TunedFusion(NamedTuple, Generic[FrameT]):
     """The result of `tune_fusion`, whose text is its `report`.
@@ -137,7 +140,8 @@ def tune_fusion(
     ('nDCG@10', 'bm25')
     """
     folds, seed = check("folds", folds, whole(2)), check("seed", seed, whole(0))
-    experiment = Experiment(method, dialect, missing, check("top", top, count()), resolve_one(measure, "tune_fusion"))
+    measured_by = resolve_one(measure, "tune_fusion", OWN)
+    experiment = Experiment(method, dialect, missing, check("top", top, count()), measured_by)
     _check_has_weights(method, dialect)
     table = table_of(runs, experiment.fusion(norm), lower_is_better=lower_is_better)
     systems = systems_of(table)

@@ -262,6 +262,14 @@ def test_shapley_values_are_the_mean_gain_over_all_orders():
         (lambda: ir.contribution(PYDOCS.runs, PYDOCS.qrels, missing="none"), "missing must be one of 'skip', 'zero'"),
         (lambda: ir.complementarity(PYDOCS.runs, PYDOCS.qrels, depth=0), "depth must be a whole number, 1 or more"),
         (lambda: ir.complementarity(PYDOCS.runs, PYDOCS.qrels, rel="high"), "rel must be a number"),
+        (
+            lambda: ir.complementarity(PYDOCS.runs, PYDOCS.qrels, ir.rank.max().alias("unique")),
+            "measure is named 'unique', like a column of the result of complementarity. Give it another name.",
+        ),
+        (
+            lambda: ir.tune_fusion(PYDOCS.runs, PYDOCS.qrels, measure=ir.rank.max().alias("trial")),
+            "measure is named 'trial', like a column of the result of tune_fusion",
+        ),
     ],
 )
 def test_what_can_not_be_tuned_is_an_error(call, message):
