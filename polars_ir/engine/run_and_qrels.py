@@ -105,6 +105,11 @@ def align(
     return RunAndQrels(run_side, qrels_side, prepared if qrels_side is table else None, searched=search)
 
 
+def judged_once(qrels: Any) -> CanonicalFrame:
+    """Judgments of documents in memory, each once, under the ids that a message shows."""
+    return _judged(qrels.collect() if isinstance(qrels, pl.LazyFrame) else qrels, None, ())
+
+
 def _judged(qrels: Any, per: str | None, by: Sequence[str]) -> CanonicalFrame:
     """Judgments as a table; those in memory are searched for duplicates."""
     table = qrels_table(qrels, per=per, by=by)
@@ -150,7 +155,11 @@ def _of_several(table: CanonicalFrame) -> str:
         return "If they are of a sample, give each document one stratum." if STRATUM in columns else ""
     judge = closest(["judge", "annotator", "assessor", "user"], named)
     mean, each = option("judges", judge), option("by", judge)
-    return f"{of_subtopics}; if several judges', name their column: {mean} for their mean, {each} for each."
+    if caller().kind in ("shell", "spark"):
+        return f"{of_subtopics}; if several judges', name their column: {mean} for their mean, {each} for each."
+    # Few functions besides take judges.
+    of_judges = f"ir.evaluate takes {mean} for their mean, {each} for each, and ir.merge_judgments makes one grade"
+    return f"{of_subtopics}; if several judges', {of_judges}."
 
 
 def is_searched(run: CanonicalFrame) -> bool:

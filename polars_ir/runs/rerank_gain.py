@@ -7,11 +7,12 @@ from typing import Any, Generic, NamedTuple
 
 import polars as pl
 
+from polars_ir.engine.run_and_qrels import judged_once
 from polars_ir.errors import OptionError, with_names
 from polars_ir.frames.judgments import check_whole
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.rules import checked, infinite_score
-from polars_ir.frames.table import qrels_table, same_types
+from polars_ir.frames.table import same_types
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.columns import is_cost
 from polars_ir.language.names import resolve_one
@@ -96,7 +97,7 @@ def rerank_gain(
     depth, k = check("depth", depth, count()), check("k", k, count())
     measured_by = resolve_one(measure, "rerank_gain")
     check_whole(qrels, measured_by.expression.meta.root_names())
-    table, judgments = same_types(checked_run(run), qrels_table(qrels))
+    table, judgments = same_types(checked_run(run), judged_once(qrels))
     if "run" in table.dtypes:
         raise OptionError(f"must be of one system; it has a column {table.names['run']!r}.", about="run")
     with with_names(qrels="reranked"):

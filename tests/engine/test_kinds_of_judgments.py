@@ -81,8 +81,9 @@ def test_what_one_judge_did_not_judge_is_unjudged_for_them():
         (
             lambda: ir.evaluate(RUN, JUDGES, "AP"),
             (
-                "If they are judgments of subtopics, use measures of these (alpha_nDCG); if several judges', name "
-                "their column: judges='judge' for their mean, by='judge' for each."
+                "If they are judgments of subtopics, use measures of these (alpha_nDCG); if several judges', "
+                "ir.evaluate takes judges='judge' for their mean, by='judge' for each, and ir.merge_judgments makes "
+                "one grade. Else keep the highest grade of each document"
             ),
         ),
         (

@@ -14,10 +14,11 @@ from typing import Any
 
 import polars as pl
 
+from polars_ir.engine.run_and_qrels import judged_once
 from polars_ir.errors import InputTypeError, OptionError
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.rules import guard
-from polars_ir.frames.table import qrels_table, same_types
+from polars_ir.frames.table import same_types
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.fusion.dialects import Fusion, fusion_of
 from polars_ir.fusion.fuse import NOT_A_NUMBER, scored, termed
@@ -157,7 +158,7 @@ def _lists(
     """The ranked lists of the judged queries."""
     table = table_of(runs, Fusion(Method("train", score)), lower_is_better=lower_is_better, apart=True)
     systems = systems_of(table)
-    table, judgments = same_types(table, qrels_table(qrels))
+    table, judgments = same_types(table, judged_once(qrels))
     found = collected(ranked(table, lower_is_better=lower_is_better), table.rows)
     check_collected(table, found)
     found = found if depth is None else found.filter(pl.col("rank") <= depth)
@@ -229,7 +230,7 @@ def fuse_out_of_fold(
     top = check("top", top, or_none(count()))
     table = table_of(runs, Fusion(Method("train", score)), lower_is_better=lower_is_better)
     systems = systems_of(table)
-    table, judgments = same_types(table, qrels_table(qrels))
+    table, judgments = same_types(table, judged_once(qrels))
     rows = collected(table.select("run", "query_id", "doc_id", "score"), table.rows)
     judged = judgments.select("query_id", "doc_id", "relevance").collect()
     # Unanswered queries teach nothing and are not fused.

@@ -20,12 +20,13 @@ import polars as pl
 
 from polars_ir.engine.needs import reads_only_relevant
 from polars_ir.engine.ranking import DOCUMENT
+from polars_ir.engine.run_and_qrels import judged_once
 from polars_ir.errors import ColumnError, IRWarning, OptionError, quoted
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.judgments import check_whole
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.roles import required
-from polars_ir.frames.table import qrels_table, same_types
+from polars_ir.frames.table import same_types
 from polars_ir.fusion.dialects import Fusion, Missing, fusion_of
 from polars_ir.fusion.fuse import added_in_order, completed, listed, scored, termed, with_absent, with_terms
 from polars_ir.fusion.inputs import check_collected, systems_of
@@ -122,7 +123,7 @@ def candidates_of(
     """The rows that all the fusions start from."""
     depth = check("depth", depth, or_none(count()))
     check_whole(qrels)
-    table, judgments = same_types(replace(table, systems=tuple(systems)), qrels_table(qrels))
+    table, judgments = same_types(replace(table, systems=tuple(systems)), judged_once(qrels))
     rows = ranked(table, lower_is_better=lower_is_better)
     rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)
     ranking = collected(rows, table.rows)

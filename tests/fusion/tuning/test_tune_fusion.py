@@ -15,6 +15,9 @@ from polars_ir.fusion.tuning.trials import Candidates, candidates_of, folds_of, 
 from polars_ir.fusion.tuning.tune_fusion import EQUAL, SINGLE, TUNED
 
 PYDOCS = ir.datasets.load("pydocs")
+
+#: Judgments of one document by two judges.
+TWICE = pl.DataFrame({"query_id": "q", "doc_id": ["x", "x"], "relevance": [1, 0], "judge": ["p", "m"]})
 ROBUST = Path(ir.__file__).parents[2] / "shared" / "data" / "robust03"
 
 
@@ -262,6 +265,10 @@ def test_shapley_values_are_the_mean_gain_over_all_orders():
         (lambda: ir.contribution(PYDOCS.runs, PYDOCS.qrels, missing="none"), "missing must be one of 'skip', 'zero'"),
         (lambda: ir.complementarity(PYDOCS.runs, PYDOCS.qrels, depth=0), "depth must be a whole number, 1 or more"),
         (lambda: ir.complementarity(PYDOCS.runs, PYDOCS.qrels, rel="high"), "rel must be a number"),
+        (
+            lambda: ir.contribution({"a": {"q": ["x"]}, "b": {"q": ["y"]}}, TWICE.lazy()),
+            "| 0   | q        | x      | 1         |",
+        ),
         (
             lambda: ir.complementarity(PYDOCS.runs, PYDOCS.qrels, ir.rank.max().alias("unique")),
             "measure is named 'unique', like a column of the result of complementarity. Give it another name.",
