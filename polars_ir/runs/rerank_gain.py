@@ -182,7 +182,7 @@ def _gating(per_query: pl.DataFrame) -> pl.DataFrame:
     gains = pl.concat([pl.Series([0.0]), ordered["difference"].cum_sum()])
     margins = pl.concat([pl.Series([None], dtype=pl.Float64), ordered["margin"].cum_max()])
     # Gains and losses that cancel each other leave the rounding of their sum.
-    is_gain = abs(gains[-1]) > NOISE * ordered["difference"].abs().sum()
+    is_gain = abs(gains[-1]) > NOISE * ordered.select(pl.col("difference").abs().sum()).item()
     before = float(per_query.select(average(pl.col("before"))).item()) if n else 0.0
     rows = {
         "reranked": [count / n if n else 0.0 for count in counts],
