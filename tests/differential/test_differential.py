@@ -14,7 +14,7 @@ from . import generator, shrinking, thresholds
 from .comparison import differences
 from .reference.catalogue import EXPECTED, MEASURES
 
-CASES = int(os.environ.get("DIFFERENTIAL_CASES", share(2000, 100)))
+CASES = int(os.environ.get("DIFFERENTIAL_CASES", share(600, 100)))
 SEED = int(os.environ.get("DIFFERENTIAL_SEED", "0"))
 
 #: Cases are shared out among workers in so many parts.

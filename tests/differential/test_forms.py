@@ -7,7 +7,7 @@ from suite import share
 
 from . import forms, planted
 
-CASES = int(os.environ.get("FORMS_CASES", share(2000, 100)))
+CASES = int(os.environ.get("FORMS_CASES", share(600, 100)))
 SEED = int(os.environ.get("DIFFERENTIAL_SEED", "0"))
 
 #: Cases are shared out among workers in so many parts.
