@@ -23,7 +23,7 @@ RESULTS = read(ROOT / "tests/bench/evidence.jsonl")
 )
 def test_what_is_promised_holds_but_for_chance(part, tmp_path):
     n = min(evidence.SIZES_OF[evidence.PARTS[part]], key=lambda size: abs(size - 10))
-    figures = list(evidence.PARTS[part](tmp_path / "no data", n, 30))
+    figures = list(evidence.PARTS[part](tmp_path / "no data", n, 10))
     assert figures
     for figure in figures:
         least, most = figure.promised
