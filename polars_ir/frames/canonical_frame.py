@@ -12,16 +12,12 @@ from polars_ir.errors import InputTypeError
 from polars_ir.frames.kinds import Frame, collected, give_back
 from polars_ir.frames.roles import KEYS
 from polars_ir.frames.rules import (
-    BAD_QRELS,
-    BAD_RUN,
     Rule,
     check_duplicates,
     checked,
     duplicates_of_a_plan,
     guard,
-    naming,
-    wrong_qrels_row,
-    wrong_run_row,
+    wrong_row,
 )
 from polars_ir.frames.table_types import FrameT, Table
 
@@ -37,9 +33,10 @@ class CanonicalFrame:
     of documents.
 
     `by`: extra ranking keys, such as a date column. `keys`: all of them, the system where there are several and last
-    the query; `document`: those of a row. `eager` is true of rows in memory, `rows` their number (0 for a LazyFrame).
-    `columns` are the canonical ones, and the others under their own names. `source_names` has the names of system and
-    query in results, by their roles, and `roles` is its inverse.
+    the query; `document`: those of a row. `eager` is true of rows in memory, `rows` their number (0 for a LazyFrame),
+    and `engine` collects a few of them: the rest of a LazyFrame must not be kept meanwhile. `columns` are the canonical
+    ones, and the others under their own names. `source_names` has the names of system and query in results, by their
+    roles, and `roles` is its inverse.
     """
 
     about: str
@@ -53,27 +50,24 @@ class CanonicalFrame:
     source_names: dict[str, str] = field(init=False)
     roles: dict[str, str] = field(init=False)
     eager: bool = field(init=False)
+    engine: Literal["in-memory", "streaming"] = field(init=False)
     rows: int = field(init=False)
     keys: list[str] = field(init=False)
     document: list[str] = field(init=False)
     columns: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        eager, rows = True, 0
+        eager, engine, rows = True, "in-memory", 0
         for frame, _ in self.sources:
             if not isinstance(frame, pl.DataFrame):
-                eager, rows = False, 0
+                eager, engine, rows = False, "streaming", 0
                 break
             rows += frame.height
         roles = list(filter(self.dtypes.__contains__, KEYS))
         keys, own = [*self.by, *roles], list(map(self.names.get, roles, roles))
         vars(self).update(source_names=dict(zip(roles, own, strict=True)), roles=dict(zip(own, roles, strict=True)))
-        vars(self).update(eager=eager, rows=rows, keys=keys, document=[*keys, "doc_id"], columns=list(self.dtypes))
-
-    @property
-    def engine(self) -> Literal["in-memory", "streaming"]:
-        """Engine that collects a few of its rows: the rest of a LazyFrame must not be kept meanwhile."""
-        return "in-memory" if self.eager else "streaming"
+        vars(self).update(eager=eager, engine=engine, rows=rows)
+        vars(self).update(keys=keys, document=[*keys, "doc_id"], columns=list(self.dtypes))
 
     @property
     def is_empty(self) -> bool:
@@ -130,11 +124,10 @@ class CanonicalFrame:
 
     def check_once(self, *keys: str, made: pl.DataFrame | None = None, hint: Callable[[], str] = str) -> None:
         """Raise a `DataError`, with a hint, for rows in memory, of the table or made of it, that have the same keys."""
-        if made is None and not self.eager:
-            return
-        if may_repeat(self.select(*keys) if made is None else made.lazy().select(*keys)):
-            rows = self.all_columns() if made is None else made.lazy()
-            check_duplicates(self.about, rows.collect(engine="in-memory"), keys, self.names, hint=hint())
+        table = self if made is None else self.with_frame(made)
+        if table.rows > 1 and may_repeat(table.select(*keys)):
+            rows = table.all_columns().collect(engine="in-memory")
+            check_duplicates(self.about, rows, keys, self.names, hint=hint())
 
     def holds_none(self, role: str) -> bool:
         """True of a table in memory without any id of a role."""
@@ -147,11 +140,7 @@ class CanonicalFrame:
 
     def guarded(self) -> CanonicalFrame:
         """A run or qrels whose rows, where they are a plan's, are searched for null ids, scores and grades."""
-        if self.eager:
-            return self
-        of_run = wrong_run_row(self.keys), BAD_RUN
-        wrong, says = (wrong_qrels_row(self.keys), BAD_QRELS) if self.about == "qrels" else of_run
-        return self.guarded_by(wrong, naming(says, self.by))
+        return self.guarded_by(*wrong_row(self.about, self.by, *self.keys))
 
     def guarded_by(self, wrong: pl.Expr, says: str, key: str = "query_id") -> CanonicalFrame:
         """The table, whose plan fails where rows are wrong; those in memory were searched before."""

@@ -181,6 +181,8 @@ def check_duplicates(
 
     Rows that stand for a query without any judged document may repeat.
     """
+    if frame.height < 2:
+        return
     repeated = _numbered_rows(frame).filter(frame.select(keys).is_duplicated())
     if table == "qrels":
         repeated = repeated.filter(~nothing_judged())
@@ -362,6 +364,13 @@ def _one_of_each(table: str, keys: list[str], names: Mapping[str, str], hint: st
     words = "Keep the best score of each document, which is MaxP where rows are passages"
     flag = caller().name("duplicates")
     return Fix(words, code, without_code=f"{words}: {flag} first" if flag.startswith("-") else words)
+
+
+@functools.lru_cache
+def wrong_row(table: str, by: Sequence[str], *keys: str) -> tuple[pl.Expr, str]:
+    """True for a row of a run, or of qrels, that cannot be evaluated, and the message of a plan."""
+    wrong, says = (wrong_qrels_row, BAD_QRELS) if table == "qrels" else (wrong_run_row, BAD_RUN)
+    return wrong(keys), naming(says, by)
 
 
 def wrong_run_row(keys: Sequence[str] = ()) -> pl.Expr:

@@ -58,7 +58,7 @@ def systems_of_runs(tables: Mapping[str, CanonicalFrame], by: Sequence[str]) -> 
 
 def _check_one_system(system: str, table: CanonicalFrame) -> None:
     """Raise a `ColumnError` for several systems in the table of one, which a plan with such a column may hold."""
-    if "run" in table.dtypes and not (table.eager and table.select("run").collect().n_unique() < 2):
+    if "run" in table.dtypes and not table.is_empty and table.found(table.select("run")).n_unique() != 1:
         column = table.names["run"]
         fix = Fix("Pass that frame alone, or drop the column", Code(f".drop({column!r})", f".drop(columns={column!r})"))
         raise ColumnError(f"run {system!r} has a column {column!r}: it holds several systems itself.", fix=fix)

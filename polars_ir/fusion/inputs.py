@@ -16,7 +16,7 @@ from polars_ir.frames.roles import TEXT, find, required
 from polars_ir.frames.table import run_table
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.fusion.dialects import Fusion
-from polars_ir.runs.rankings import LowerIsBetter
+from polars_ir.runs.rankings import LowerIsBetter, systems_in
 
 LIST = ["run", "query_id"]
 
@@ -46,8 +46,8 @@ def table_of(
         table = table.cast("run", pl.String())  # as weights, terms and messages name systems
     if is_searched(table):
         search_duplicates(table)
-    if table.systems is not None or table.eager:
-        table = replace(table, systems=systems_of(table))
+    if (systems := table.systems or systems_in(table)) is not None:
+        table = replace(table, systems=_several(systems))
     if not apart:
         _check_common(table)
     return table
@@ -60,13 +60,14 @@ def of_one(runs: Table[FrameT]) -> FrameT:
 
 def systems_of(table: CanonicalFrame) -> tuple[str, ...]:
     """The names of the runs, which must be several; those in one table are read, and sorted."""
-    systems = table.systems
-    if systems is None:
-        systems = tuple(sorted(table.select("run").unique().collect()["run"].cast(pl.String)))
+    return table.systems or _several(sorted(table.select("run").unique().collect()["run"].cast(pl.String)))
+
+
+def _several(systems: Sequence[str]) -> tuple[str, ...]:
     if len(systems) < 2:
         names = ", ".join(map(repr, systems)) or "no row"
         raise InputTypeError(f"fuse needs several runs; got {len(systems)}: {names}.")
-    return systems
+    return tuple(systems)
 
 
 def repeated(systems: Sequence[str] | None) -> pl.Expr:

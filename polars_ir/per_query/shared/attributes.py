@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
@@ -19,7 +19,7 @@ from polars_ir.errors import SHOWN, Code, ColumnError, DataError, DtypeError, Fi
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.kinds import Frame, to_polars
 from polars_ir.frames.roles import TEXT, find, recognised
-from polars_ir.frames.rules import Rule, check_duplicates, checked, distinguishing, keys_perhaps
+from polars_ir.frames.rules import Rule, check_duplicates, distinguishing, keys_perhaps
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.columns import column_of
 
@@ -29,7 +29,7 @@ QUERY = "polars_ir: query"
 
 def keys_found(table: CanonicalFrame, without: Collection[str] = ()) -> list[str]:
     """The columns that distinguish rows of the same query and system: one, or all candidates; none without any."""
-    if not table.eager or not may_repeat(table.select(*table.keys)):
+    if table.rows < 2 or not may_repeat(table.select(*table.keys)):
         return []
     # Measures are numeric.
     spare = [
@@ -157,15 +157,11 @@ def with_attributes(
     schema = source.collect_schema()
     dtypes = {name: schema[column_for(name)] for name in names}
     check_types(dtypes, names, about, about)
-    order: Literal["left"] | None = None
-    if table.eager:
-        values = source.collect(engine="in-memory")
-        check_duplicates(about, values, keys, table.names)
-        source, order = values.lazy(), "left"
-    else:
-        once = Rule(pl.len().over(keys) > 1, f"with several values of {about}", "Give each query one.")
-        source = checked(source, once, about=table.about, keys=keys, names=table.names)
-    rows = rows.join(source, on=keys, how="left", maintain_order=order)
+    source = table.computed(source).lazy()
+    check_duplicates(about, table.found(source), keys, table.names)
+    says = f"{table.about} has rows with several values of {about}; give each query one"
+    source = table.guarded_rows(source, pl.len().over(keys) > 1, says, key=keys[-1])
+    rows = rows.join(source, on=keys, how="left", maintain_order="left")
     rule = _valued(dtypes, names, about, Fix(VALUELESS))
     return table.checked(rule, rows=rows, names={column_for(name): name for name in names}), names
 
@@ -189,8 +185,9 @@ def _with_values(dtypes: Mapping[str, pl.DataType], names: Sequence[str]) -> Cod
 
 def _of_rows(table: CanonicalFrame, values: pl.Series, about: str) -> pl.LazyFrame:
     """Values of a Series with one for each row of a per-query frame, in its order, by the keys of the table."""
-    if not table.eager or len(values) != table.rows:
-        has = f"{table.rows} rows" if table.eager else "an unknown number of rows, as it is a LazyFrame"
+    known = table.rows if table.eager else None
+    if len(values) != known:
+        has = "an unknown number of rows, as it is a LazyFrame" if known is None else f"{known} rows"
         says = f"is a Series of {len(values)} values; per_query has {has}. Give a frame with a query column."
         raise DataError(says, about=about)
     rows = table.select(*table.keys).collect(engine="in-memory")

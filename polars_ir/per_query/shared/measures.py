@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import filterfalse
 from typing import Any, NamedTuple, TypeGuard, TypeVar
 
 import polars as pl
@@ -277,17 +278,14 @@ def readings(drop: str, measure: str, its: Range, mean: float, of: str) -> Optio
 
 def warn_of_attributes(table: CanonicalFrame, measures: Sequence[str]) -> None:
     """Warn of columns that count as measures, and are none by name or by values: years, prices, numbers of words."""
-    if not table.eager:
-        return
-    value = pl.col(measures).cast(pl.Float64)
-    within = table.select(*measures).select((value.is_between(0, 1) | value.is_null()).all())
-    shares = within.collect(engine="in-memory").row(0, named=True)
-    if all(shares.values()):
-        return
-    named = [name for name in measures if column_of(name) is not None]
-    others = [name for name in measures if not shares[name] and name not in named]
+    unnamed = list(filterfalse(column_of, measures))
     # Where no column is named as a measure, all of them are the user's own.
-    if others and named:
+    if not table.rows or not 0 < len(unnamed) < len(measures):
+        return
+    value = pl.col(unnamed).cast(pl.Float64)
+    within = table.select(*unnamed).select((value.is_between(0, 1) | value.is_null()).all())
+    shares = within.collect(engine="in-memory").row(0, named=True)
+    if others := [name for name, is_share in shares.items() if not is_share]:
         words = "Define your own measures with @ir.measure, and leave out other columns"
         fix = Fix(words, Code.dropping("per_query", others))
         says = f"has numbers beyond 0 to 1 under names of no measure, which count as measures: {quoted(others)}."

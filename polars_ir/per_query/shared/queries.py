@@ -168,13 +168,13 @@ class Queries:
             return "each query counts once, as the mean of its rows"
         if self.cluster is not None:
             return f"queries are clusters of {self.cluster!r}"
-        others = sorted({*self.table.columns} - {*self.table.keys})
-        if self.table.rows > LOOKED_AT and not self.table.dtypes["query_id"].is_integer():
+        others, n = sorted({*self.table.columns} - {*self.table.keys}), self.table.rows
+        if n > LOOKED_AT and not self.table.dtypes["query_id"].is_integer():
             # Variants of a query are neighbours, so that the first of many ids show whether to look at all.
             last = self.rows.select(NUMBER).collect(engine="in-memory").to_series().sort()[LOOKED_AT]
             if note_of_structure(others, self.rows.filter(pl.col(NUMBER) <= last)) is None:
                 return None
-        note = note_of_structure(others, self.rows if self.table.eager else None)
+        note = note_of_structure(others, self.rows if n else None)
         return note if note is None or clustered else note.partition(ADVISED)[0]
 
     def each_system(self, per_query: Any, *others: str) -> Systems:

@@ -102,10 +102,7 @@ def people(queries: Queries, reference: Any, *, named: bool = False) -> Canonica
     if not table.eager:
         rows, _ = rows_of_plan(table, rows, measures, [], as_they_come=False, repeated=False)
     rows = rows.select(*(pl.col(role).cast(dtype) for role, dtype in types.items()), *measures)
-    found = table.with_frame(table.computed(rows))
-    if of.eager:
-        _check_part(found, of)
-    return found
+    return table.with_frame(table.computed(rows))
 
 
 def _check_part(table: CanonicalFrame, of: CanonicalFrame) -> None:
@@ -133,6 +130,7 @@ def with_people(queries: Queries, reference: Any, *, named: bool = False) -> Que
     columns = [pl.col(name).cast(pl.Float64).alias(people_of(name)) for name in measures]
     rows = table.all_columns().select(*keys, *columns, pl.lit(True).alias(JUDGED))
     if queries.table.eager:
+        _check_part(table, queries.table)
         found = queries.rows.join(rows, on=keys, how="left", maintain_order="left")
     else:
         here = queries.rows.with_columns(pl.lit(True).alias(HERE))
