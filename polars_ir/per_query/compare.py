@@ -20,12 +20,20 @@ from polars_ir.language.options import check, positive, public
 from polars_ir.per_query.shared import estimators
 from polars_ir.per_query.shared.estimators import Procedure
 from polars_ir.per_query.shared.measures import Measures, check_bounds
-from polars_ir.per_query.shared.options import BOUNDED, ROUNDED, Comparing
+from polars_ir.per_query.shared.options import BOUNDED, OF_MEDIANS, ROUNDED, TESTS, Comparing
 from polars_ir.per_query.shared.paired import PairedSystems, paired_systems
 from polars_ir.per_query.shared.queries import Pairs, check_names
 from polars_ir.per_query.shared.sums import Source
-from polars_ir.per_query.shared.tests import FEW, FEW_OF_FLIPS, OF_FEW, OF_FEW_FLIPS, OF_MEDIANS, SKEWED, TESTS
-from polars_ir.per_query.shared.verdicts import check_correction, with_corrected_p, with_test
+from polars_ir.per_query.shared.verdicts import (
+    FEW,
+    FEW_OF_FLIPS,
+    OF_FEW,
+    OF_FEW_FLIPS,
+    SKEWED,
+    check_correction,
+    with_corrected_p,
+    with_test,
+)
 
 #: Columns of the result after the slices, the deciding ones first. A terminal shows the first four and the last four.
 SCHEMA = {

@@ -12,9 +12,8 @@ from polars_ir.frames.table_types import EagerFrameT, Table
 from polars_ir.language.options import public
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.shared.measures import Measures
-from polars_ir.per_query.shared.options import Discriminating
+from polars_ir.per_query.shared.options import OF_MEDIANS, TESTS, Discriminating
 from polars_ir.per_query.shared.paired import scores_of
-from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS
 
 #: Columns of the result.
 SCHEMA = {

@@ -21,9 +21,8 @@ from polars_ir.frames.table_types import EagerFrameT, Table
 from polars_ir.language.options import chance, check, one_of, or_none, public, whole
 from polars_ir.per_query.shared.estimators import Procedure, intervals
 from polars_ir.per_query.shared.measures import Measures, check_bounds, range_of
-from polars_ir.per_query.shared.options import BOUNDED, INTERVALS, MISSING, MOST_RESAMPLES, TEST
+from polars_ir.per_query.shared.options import BOUNDED, INTERVALS, MISSING, MOST_RESAMPLES, OF_MEDIANS, TEST, TESTS
 from polars_ir.per_query.shared.paired import Scores, scores_of
-from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS
 from polars_ir.per_query.shared.verdicts import check_correction
 
 #: Simulations in memory at once, which share the rearrangements.

@@ -22,7 +22,7 @@ from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import RankingBySlice
 from polars_ir.per_query.shared.paired import Scores, scores_of
 from polars_ir.per_query.shared.queries import check_names
-from polars_ir.per_query.shared.tests import FEW, OF_FEW
+from polars_ir.per_query.shared.verdicts import FEW, OF_FEW
 
 #: Columns of the result, the deciding ones first: a terminal shows the first four and the last four.
 SCHEMA = {

@@ -14,8 +14,7 @@ from polars_ir.per_query.compare import compare
 from polars_ir.per_query.means import mean
 from polars_ir.per_query.ranks import ranks as ranks_of
 from polars_ir.per_query.shared.measures import Measures
-from polars_ir.per_query.shared.options import Ranking, Testing
-from polars_ir.per_query.shared.tests import TESTS
+from polars_ir.per_query.shared.options import TESTS, Ranking, Testing
 from polars_ir.plots import style
 
 #: The most panels side by side.

@@ -14,9 +14,8 @@ from polars_ir.extras import np
 from polars_ir.language.columns import is_cost
 from polars_ir.language.options import public
 from polars_ir.per_query.compare import compare
-from polars_ir.per_query.shared.options import ROUNDED, Testing, Tying
+from polars_ir.per_query.shared.options import ROUNDED, TESTS, Testing, Tying
 from polars_ir.per_query.shared.paired import Scores, scores_of
-from polars_ir.per_query.shared.tests import TESTS
 from polars_ir.per_query.shared.verdicts import p_beside
 from polars_ir.plots import style
 

@@ -17,7 +17,7 @@ import polars as pl
 from polars_ir.errors import SHOWN, OptionError
 from polars_ir.language.columns import column_of, is_cost
 from polars_ir.language.options import check, one_of
-from polars_ir.per_query.shared.tests import TESTS
+from polars_ir.per_query.shared.options import TESTS
 from polars_ir.per_query.shared.verdicts import p_text
 
 #: A digit-wide space, so that decimal points align.

@@ -24,8 +24,7 @@ from polars_ir.per_query.means import mean, summarize
 from polars_ir.per_query.provenance import warn_of_several
 from polars_ir.per_query.shared.attributes import null_rule, texts_of
 from polars_ir.per_query.shared.measures import Measures, measures_of
-from polars_ir.per_query.shared.options import Marking
-from polars_ir.per_query.shared.tests import TESTS
+from polars_ir.per_query.shared.options import TESTS, Marking
 from polars_ir.tables import typesetting
 from polars_ir.tables.cells import (
     beside,

@@ -17,13 +17,14 @@ from statsmodels.stats.multitest import multipletests
 import polars_ir as ir
 from polars_ir.per_query.compare import BY_ALPHABET, SCHEMA
 from polars_ir.per_query.compare import compare as compare_as_told
-from polars_ir.per_query.shared import tests as paired_tests
+from polars_ir.per_query.shared import verdicts
+from polars_ir.per_query.shared.options import TESTS as RECORDS
 from polars_ir.statistics.intervals import estimates
 from polars_ir.statistics.randomisation import Draws
 from polars_ir.statistics.samples import Values
 
 ROBUST03 = Path(__file__).resolve().parents[3] / "shared" / "data" / "robust03"
-TESTS = list(paired_tests.TESTS)
+TESTS = list(RECORDS)
 EVERY_TEST = pytest.mark.parametrize("test", TESTS)
 
 
@@ -150,7 +151,7 @@ def test_the_interval_is_the_one_that_goes_with_the_test(test, pydocs):
         assert low + high == pytest.approx(2 * found["difference"].item())
     else:
         sample = Values(d, support=(-1.0, 1.0))
-        expected = estimates([sample], paired_tests.TESTS[test].interval, draws=Draws(500))[0].ends
+        expected = estimates([sample], RECORDS[test].interval, draws=Draws(500))[0].ends
         assert (low, high) == pytest.approx(expected, rel=1e-12)
 
 
@@ -271,7 +272,7 @@ def test_up_to_fifty_queries_that_max_t_tells_apart_may_be_skewed():
     for n, told in ((11, True), (50, True), (51, False)):
         some = frame(a=[0.5] * n, b=[0.6 + (-1) ** i / 100 for i in range(n)])
         note = compare(some, test="max-t", resamples=99)["note"].item()
-        assert (note == paired_tests.OF_FEW_FLIPS) == told == (note is not None)
+        assert (note == verdicts.OF_FEW_FLIPS) == told == (note is not None)
         assert compare(some)["note"].item() is None
 
 

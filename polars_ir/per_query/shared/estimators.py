@@ -22,9 +22,8 @@ from polars_ir.language.words import total
 from polars_ir.per_query.shared import averages
 from polars_ir.per_query.shared.averages import DEGREES, ERROR, HIGHEST, LOWEST, MOMENTS, SHARE, Averaging
 from polars_ir.per_query.shared.measures import check_bounds
-from polars_ir.per_query.shared.options import BOUNDED
+from polars_ir.per_query.shared.options import BOUNDED, OF_MEDIANS, PairedTest
 from polars_ir.per_query.shared.queries import VALUE, Pairs, Queries
-from polars_ir.per_query.shared.tests import OF_MEDIANS, PairedTest
 
 #: Reason for a null effect size.
 NO_RANKS = "rank_biserial needs the values of queries: collect them"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
 from polars_ir.language.options import (
     Option,
@@ -19,7 +19,6 @@ from polars_ir.language.options import (
     or_none,
     whole,
 )
-from polars_ir.per_query.shared.tests import TESTS, TESTS_ELSEWHERE, Test
 
 #: The intervals of a mean.
 INTERVALS = ("normal", "t", "percentile", "BCa", "bootstrap-t")
@@ -85,6 +84,58 @@ REFERENCE = unchecked(
     "less surely than by people alone. Their queries must be drawn at random; do not expect much: models of 2024 "
     "narrow intervals by 2 to 8 %.",
 )
+
+#: Intervals of a median, which need not hold the mean.
+OF_MEDIANS = ("median", "hodges-lehmann")
+
+
+class PairedTest(NamedTuple):
+    """A test of `significance.PAIRED`: its name in papers, its interval, and its requirements.
+
+    An `of_all` test allows for the number of comparisons by itself; a `complete` one takes only queries for which all
+    systems have a value, and makes its own intervals; for a `resampled` one p has a lowest value.
+    """
+
+    name: str
+    title: str
+    interval: str
+    of_all: bool = False
+    complete: bool = False
+    resampled: bool = False
+
+    @property
+    def interval_of_mean(self) -> str | None:
+        """The interval to draw beside a mean difference, where the test's own is of a median; else its own."""
+        return "t" if self.interval in OF_MEDIANS else None
+
+    def corrected(self, correction: str | None) -> str:
+        """Its name, and that of the correction, if any."""
+        return self.name if self.of_all or correction is None else f"{self.name}, {correction}"
+
+
+Test = Literal["t", "auto", "wilcoxon", "sign", "randomisation", "bootstrap", "tukey", "max-t"]
+
+#: Tests by their names in other tools.
+TESTS_ELSEWHERE = {
+    **dict.fromkeys(("ttest", "t-test", "ttest_rel", "paired-t", "paired t-test", "student"), "t"),
+    **dict.fromkeys(("fisher", "permutation", "randomization"), "randomisation"),
+    "wilcox": "wilcoxon",
+}
+
+#: Every paired test by its name.
+TESTS = {
+    test.name: test
+    for test in (
+        PairedTest("t", "paired t-test", "t"),
+        PairedTest("auto", "t-test corrected for skewness", "auto"),
+        PairedTest("wilcoxon", "Wilcoxon signed-rank test", "hodges-lehmann"),
+        PairedTest("sign", "sign test", "median"),
+        PairedTest("randomisation", "paired randomisation test", "randomisation", resampled=True),
+        PairedTest("bootstrap", "paired bootstrap test", "bootstrap-t", resampled=True),
+        PairedTest("tukey", "randomised Tukey HSD", "tukey", of_all=True, complete=True),
+        PairedTest("max-t", "step-down max-t test", "t", of_all=True),
+    )
+}
 
 #: A paired test, also by its names in other tools.
 TEST = one_of(*TESTS, also=TESTS_ELSEWHERE)

@@ -26,12 +26,20 @@ from polars_ir.per_query.shared.estimators import (
     why_none,
 )
 from polars_ir.per_query.shared.measures import Range
-from polars_ir.per_query.shared.options import BOUNDED, ROUNDED, Gating
+from polars_ir.per_query.shared.options import BOUNDED, OF_MEDIANS, ROUNDED, Gating
 from polars_ir.per_query.shared.queries import Pair, Pairs
-from polars_ir.per_query.shared.tests import OF_MEDIANS
 
 #: The most queries whose signs are changed for a p; of more it is that of the normal limit.
 MOST_FLIPPED = 100_000
+
+#: Number of queries up to which tests of the mean but `"auto"` reject too often for skewed differences, and the note.
+FEW = 10
+SKEWED = f"of {FEW} queries or fewer, skewed differences are significant too often"
+OF_FEW = f"{SKEWED}: compare(test='auto') holds"
+
+#: Number of queries up to which max-t does, and the note.
+FEW_OF_FLIPS = 50
+OF_FEW_FLIPS = f"of {FEW_OF_FLIPS} queries or fewer, max-t finds skewed differences significant too often: t holds"
 
 #: The verdict of a mean beyond its floor.
 BEYOND = "below its floor"
@@ -106,12 +114,22 @@ def _notes(row: Mapping[str, Any], d: stats.Sample, options: Procedure) -> list[
         and differing
         and not row.get("lambda")
         and row["cohen_d"] is not None
-        and options.test.lowest_p(differing, d.n) > options.alpha
+        and _lowest_p(options.test.name, differing, d.n) > options.alpha
     ):
         notes.append(too_few(differing, d.n))
     if not row["baseline_mean"]:
         notes.append("the baseline's mean is 0")
     return notes
+
+
+def _lowest_p(test: str, differing: int, n: int) -> float:
+    """The lowest p of any outcome in which so many of n queries differ, as far as the test has a simple one."""
+    if test in ("wilcoxon", "sign", "randomisation"):
+        return 2.0 ** (1 - differing)
+    if test in ("t", "max-t") and differing < n:
+        # All that differ do so by the same.
+        return stats.student.two_sided(math.sqrt(differing * (n - 1) / (n - differing)), n - 1)
+    return 0.0
 
 
 def one_sided(counts: Sequence[int], *, as_0: bool) -> list[str]:
