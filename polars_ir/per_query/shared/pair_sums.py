@@ -15,6 +15,7 @@ import polars as pl
 
 from polars_ir import statistics as stats
 from polars_ir.errors import SHOWN, ColumnError, DataError, Fix, InputTypeError
+from polars_ir.frames.known_order import once_of_plan
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.rules import Rule
 from polars_ir.language.columns import is_cost
@@ -23,7 +24,6 @@ from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.groups import too_small
 from polars_ir.per_query.shared.measures import Measures, Range, range_of
 from polars_ir.per_query.shared.pair_schema import BESIDE, LAST, PairSchema, Place
-from polars_ir.per_query.shared.plan_rows import once_of_plan
 from polars_ir.per_query.shared.queries import ALL, JUDGED, Pair, Pairs, notes_of_lacking, pairs_of, queries_of
 from polars_ir.per_query.shared.sums import ROWS, Executor, Source, ends_of, locally
 

@@ -20,6 +20,7 @@ from polars_ir import statistics as stats
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, OptionError
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.kinds import aligned_series
+from polars_ir.frames.known_order import rows_of_plan
 from polars_ir.frames.roles import ADVISED, note_of_structure
 from polars_ir.frames.rules import Rule
 from polars_ir.frames.table import per_query_table
@@ -28,7 +29,6 @@ from polars_ir.language.options import LARGEST
 from polars_ir.per_query.provenance import warn_of_several
 from polars_ir.per_query.shared.attributes import QUERY, column_for, with_attributes, with_keys
 from polars_ir.per_query.shared.measures import Measures, measures_of, warn_of_attributes
-from polars_ir.per_query.shared.plan_rows import rows_of_plan
 
 #: Minimum number of rows for ordering texts by numbers.
 MANY = 10_000

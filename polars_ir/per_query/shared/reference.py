@@ -18,6 +18,7 @@ from polars_ir import statistics as stats
 from polars_ir.errors import SHOWN, Code, ColumnError, DataError, Fix, MeasureError, OptionError, option, quoted, warn
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import collected
+from polars_ir.frames.known_order import rows_of_plan
 from polars_ir.frames.rules import Rule, checked
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.columns import average_of
@@ -25,7 +26,6 @@ from polars_ir.per_query.shared import averages
 from polars_ir.per_query.shared.attributes import QUERY, joinable
 from polars_ir.per_query.shared.averages import DEGREES, ERROR, HIGHEST, LOWEST, MEAN, NUMBER, Averaging
 from polars_ir.per_query.shared.measures import measures_of
-from polars_ir.per_query.shared.plan_rows import rows_of_plan
 from polars_ir.per_query.shared.queries import JUDGED, Pair, Queries, people_of, rules_of
 
 #: Columns of a reference in a result, after all others.
