@@ -13,7 +13,7 @@ from polars_ir.frames.table import labelled_table, run_table
 from polars_ir.language.catalog import info_of
 from polars_ir.language.columns import is_cost
 from polars_ir.language.kinds import DOCUMENTS, kind_of
-from polars_ir.language.names import Measures, ResolvedMeasure, resolve
+from polars_ir.language.names import Measures, ResolvedMeasure, parse, resolve
 from polars_ir.runs.alternatives import check_number, cutoff_of, frames_of, in_memory
 from polars_ir.runs.evaluate import evaluate_collected
 from polars_ir.runs.judgments import judgments
@@ -57,8 +57,8 @@ def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> 
     table = labelled_table(frames) if qrels is None else run_table(frames, check=False)
     # Documents without ids cannot be shown.
     rows = None if table.numbered else with_run(table.all_columns().collect())
-    drawn = {} if rows is None or not of_documents else at_cutoffs(resolved[0], rows)
-    besides = counted | {each.name: each.expression for each in drawn.values()}
+    cutoffs = {} if rows is None or not of_documents else at_cutoffs(resolved[0], rows)
+    besides = counted | {name: parse(name) for name in cutoffs}
     columns = besides | measured
     LOG.info("evaluating %d measures", len(columns))
     # Judgments are checked and numbered once for the whole report.
@@ -73,7 +73,6 @@ def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> 
     named = with_run(per_query.rename(table.roles))
     named = named.with_columns(pl.col("query_id").cast(pl.String), numbers)
     systems = order_of(named, next(iter(measured)))
-    cutoffs = {each.name: k for k, each in drawn.items()}
     return Experiment(named, list(measured), systems, rows, qrels, list(counted), cutoffs, resolved)
 
 
@@ -91,14 +90,20 @@ def with_run(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(named) if "run" in frame.columns else frame.select(pl.lit("run").alias("run"), pl.all())
 
 
-def at_cutoffs(measure: ResolvedMeasure, rows: pl.DataFrame) -> dict[int, ResolvedMeasure]:
-    """A measure at several cutoffs; none for one of the user's own, one without cutoffs, or for rankings of one."""
+def at_cutoffs(measure: ResolvedMeasure, rows: pl.DataFrame) -> dict[str, int]:
+    """A measure at several cutoffs, each with its cutoff, by names that stand for it; none where there is no such name.
+
+    None, too, for a measure without cutoffs, and for rankings of one document.
+    """
     longest: int = rows.group_by("run", "query_id").len().select(pl.col("len").max().fill_null(0)).item()
-    cutoffs = {*(k for k in CUTOFFS if k < longest), longest, cutoff_of(measure) or longest} - {0}
-    if len(cutoffs) < 2 or measure.call is None or "k" not in measure.call.arguments:
+    cutoffs = {*filter(longest.__gt__, CUTOFFS), longest, cutoff_of(measure) or longest} - {0}
+    call = measure.call
+    if len(cutoffs) < 2 or call is None or "k" not in call.arguments or pl.Expr in map(type, call.arguments.values()):
         return {}
-    info, arguments = info_of(measure.call), measure.call.arguments
+    info = info_of(call)
+    names = {info.column({**call.arguments, "k": k}): k for k in sorted(cutoffs)}
     try:
-        return {k: resolve(info.function(**{**arguments, "k": k}))[0] for k in sorted(cutoffs)}
+        list(map(parse, names))
     except MeasureError:
         return {}
+    return names
