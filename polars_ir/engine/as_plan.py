@@ -29,6 +29,7 @@ from polars_ir.engine.run_and_qrels import (
     search_run,
     searched,
     systems_of,
+    with_null,
 )
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.rules import BAD_QRELS, guard, naming, nothing_judged, wrong_qrels_row, wrong_run_row, wrong_value
@@ -112,14 +113,8 @@ def _by_depth(run: CanonicalFrame, qrels: CanonicalFrame, documents: pl.LazyFram
     rows = searched(qrels.all_columns(), run).cache()
     deep = pl.len().over(qrels.keys) >= tuning.TUNING.deep
     # The streaming engine would not search the run for wrong rows, joined with nothing.
-    ranks = by_counting(run, qrels.with_frame(_with_null(rows.filter(~deep))), documents, search=False)
+    ranks = by_counting(run, qrels.with_frame(with_null(rows.filter(~deep))), documents, search=False)
     return pl.concat([ranks, by_sorting(run, qrels.with_frame(rows.filter(deep)), list(RANKS), search=False)])
-
-
-def _with_null(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """The rows and one of nulls, which meets no document: a search of no rows would find nothing."""
-    nothing = pl.LazyFrame(schema=rows.collect_schema()).select(pl.all().extend_constant(None, 1))
-    return pl.concat([rows, nothing])
 
 
 def _condensed(run: CanonicalFrame, qrels: CanonicalFrame) -> CanonicalFrame:
@@ -192,7 +187,7 @@ def by_counting(
     hit_keys = [f"hit_{key}" for key in keys]
     hit = ["hit", *(f"hit_{key}" for key in keys if key not in qrels.keys)]
     limits = tuning.TUNING
-    by_steps = run.eager and run.rows >= limits.counted
+    by_steps = run.rows >= limits.counted
     # With more judgments the tables of hashes take as long as they save.
     sparse = by_steps and run.rows >= limits.sparse * qrels.rows
     # The rows that are searched are among those that are left, except for documents judged for other queries.
@@ -201,7 +196,7 @@ def by_counting(
         search_run(run)
     hits = _hits(run, qrels, documents, sparse=sparse, search=with_hits)
     # Cached together: else this pass would share the scan with the last one, which has to wait for others.
-    hits = (hits if run.eager or not search else searched(_with_null(hits), run)).pipe(_known, by_steps=by_steps)
+    hits = (searched(hits, run, or_none=True) if search else hits).pipe(_known, by_steps=by_steps)
     above = _above(run, hits, hit, sparse=sparse).pipe(_known, by_steps=by_steps)
     tied = hits.join(above.filter(pl.col("n_tied") > 1), on=hit, how="semi").pipe(_known, by_steps=by_steps)
     rows = run.select("score", "doc_id", *keys)

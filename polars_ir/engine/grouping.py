@@ -10,7 +10,7 @@ import polars.selectors as cs
 from polars_ir.engine import tuning
 from polars_ir.engine.bounds import NONE_RELEVANT, Judging, judgings, with_bounds
 from polars_ir.engine.evidence import FIRST, of_documents
-from polars_ir.engine.in_memory import ALIKE, ANSWERED, RANKING
+from polars_ir.engine.in_memory import RANKING, Judgments, Rankings
 from polars_ir.engine.needs import Needs, reads_only_relevant
 from polars_ir.engine.ranking import reordered
 from polars_ir.engine.run_and_qrels import RunAndQrels
@@ -19,6 +19,12 @@ from polars_ir.language.catalog import CATALOG
 from polars_ir.language.kinds import DOCUMENTS, kind_of
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.language.words import average
+
+#: Number of the first ranking with the same rows: most short lists hold few judged documents, at few ranks.
+ALIKE = "polars_ir: alike"
+
+#: True for a ranking that the run has, a column of the relation of several systems; others are of missing queries.
+ANSWERED = "polars_ir: answered"
 
 
 def grouped_with_bounds(
@@ -152,6 +158,30 @@ def are_ours(measures: Sequence[ResolvedMeasure]) -> bool:
         if any(isinstance(argument, pl.Expr) for argument in measure.call.arguments.values()):
             return False
     return True
+
+
+def seeks_alike(pair: RunAndQrels, judgments: Judgments, needs: Needs, measures: Sequence[ResolvedMeasure]) -> bool:
+    """True where rankings have few rows in the relation, so that many are the same, as far as measures read them."""
+    few = 0 < judgments.rows.height <= tuning.TUNING.alike * len(judgments.queries)
+    if not few or needs.whole or needs.unjudged or pair.splits or not needs.columns.isdisjoint(pair.run.keys):
+        return False
+    return bool(measures) and are_ours(measures)
+
+
+def with_alike(relation: pl.DataFrame, run: Rankings, pair: RunAndQrels) -> pl.DataFrame:
+    """The relation with `ANSWERED` and `ALIKE`, by which each of several identical rankings is grouped once."""
+    ranking = relation[RANKING]
+    read = relation.select(cs.exclude(*pair.run.keys))
+    if run.systems is not None:
+        relation = relation.with_columns(run.answered()[ranking].alias(ANSWERED))
+    # Zeros of both signs are grouped as one, but the sum of one zero has its sign.
+    signed = any((1 / zeros.filter(zeros == 0) < 0).any() for zeros in read.select(cs.float()))
+    if signed or not ranking.flags["SORTED_ASC"]:
+        return relation
+    # Rankings are the same where the lists of their rows' values are.
+    lists = read.group_by(RANKING, maintain_order=True).agg(pl.all())
+    first = lists.select(pl.col(RANKING).first().over(lists.columns[1:])).to_series()
+    return relation.with_columns(first[ranking.rle_id()].alias(ALIKE))
 
 
 def _check_types(

@@ -22,7 +22,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
-import polars.selectors as cs
 
 from polars_ir.engine import tuning
 from polars_ir.engine.needs import Needs
@@ -41,12 +40,6 @@ from polars_ir.language.words import place
 
 #: Number of a ranking, a column of the relation that is cheaper to group by than ids.
 RANKING = "polars_ir: ranking"
-
-#: Number of the first ranking with the same rows: most short lists hold few judged documents, at few ranks.
-ALIKE = "polars_ir: alike"
-
-#: True for a ranking that the run has, a column of the relation of several systems; others are of missing queries.
-ANSWERED = "polars_ir: answered"
 
 #: Rows per looked-up row from which binary search beats a full pass.
 FEW = 16
@@ -410,28 +403,6 @@ def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> t
     # Rows known to be in the order of their rankings are grouped without a hash of each.
     relation[RANKING] = ranking.set_sorted() if ranking.is_sorted() else ranking
     return pl.DataFrame(relation), whole
-
-
-def seeks_alike(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> bool:
-    """True where rankings have few rows in the relation, so that many are the same, as far as measures read them."""
-    few = 0 < judgments.rows.height <= tuning.TUNING.alike * len(judgments.queries)
-    return few and not (needs.whole or needs.unjudged or pair.splits) and needs.columns.isdisjoint(pair.run.keys)
-
-
-def with_alike(relation: pl.DataFrame, run: Rankings, pair: RunAndQrels) -> pl.DataFrame:
-    """The relation with `ANSWERED` and `ALIKE`, by which each of several identical rankings is grouped once."""
-    ranking = relation[RANKING]
-    read = relation.select(cs.exclude(*pair.run.keys))
-    if run.systems is not None:
-        relation = relation.with_columns(run.answered()[ranking].alias(ANSWERED))
-    # Zeros of both signs are grouped as one, but the sum of one zero has its sign.
-    signed = any((1 / zeros.filter(zeros == 0) < 0).any() for zeros in read.select(cs.float()))
-    if signed or not ranking.flags["SORTED_ASC"]:
-        return relation
-    # Rankings are the same where the lists of their rows' values are.
-    lists = read.group_by(RANKING, maintain_order=True).agg(pl.all())
-    first = lists.select(pl.col(RANKING).first().over(lists.columns[1:])).to_series()
-    return relation.with_columns(first[ranking.rle_id()].alias(ALIKE))
 
 
 def _systems(pair: RunAndQrels) -> pl.Series:

@@ -19,7 +19,7 @@ import polars as pl
 
 from polars_ir.engine.as_plan import by_sorting
 from polars_ir.engine.ranking import tie_counts, with_position
-from polars_ir.engine.relation import placed_rows
+from polars_ir.engine.relation import placed
 from polars_ir.engine.run_and_qrels import searched
 from polars_ir.errors import Code, ColumnError, DtypeError, Fix, nearest, quoted
 from polars_ir.frames.canonical_frame import CanonicalFrame
@@ -101,8 +101,8 @@ def listed(
         longest = lengths_of(run).select(pl.col(LENGTH).max())
         if (longest.collect(engine="in-memory").item() or 0) <= shortest:
             return rows.drop("score").with_columns(**short)
-        placed = placed_rows(rows, keys, by_id=not in_order).rename({"rank": PLACE})
-        return placed.select(*document, pl.col(*short).cast(pl.Int64)).filter(last)
+        ranked, _ = placed(run, rows, by_id=not in_order)
+        return ranked.rename({"rank": PLACE}).select(*document, pl.col(*short).cast(pl.Int64)).filter(last)
     is_long = searched(lengths_of(run).select((pl.col(LENGTH).max() > shortest).fill_null(False)), run)
     # Either the short lists are read, or the long ones, in another order of columns: of passes that look alike the
     # optimizer would make one that keeps the run.
@@ -140,13 +140,8 @@ def with_history(rows: pl.LazyFrame, catalogue: Catalogue, columns: Collection[s
     if SEEN in columns:
         pairs = catalogue.pairs.with_columns(pl.lit(True).alias(SEEN))
         rows = rows.join(pairs, on=["query_id", "doc_id"], how="left").with_columns(pl.col(SEEN).fill_null(False))
-    history = catalogue.history
     for name in sorted(filter(columns.__contains__, TOTALS)):
-        total = _total(name, catalogue)
-        if history is None or history.eager:
-            rows = rows.with_columns(pl.lit(total.collect().item(), pl.Int64).alias(name))
-        else:
-            rows = rows.join(total, how="cross")
+        rows = rows.join(_total(name, catalogue), how="cross")
     if POPULARITY in columns:
         rows = rows.with_columns(pl.col(POPULARITY).fill_null(pl.col(SIZE) + 1))
     return rows

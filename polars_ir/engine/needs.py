@@ -345,10 +345,8 @@ def check_weights(name: str, weights: str, judgments: CanonicalFrame) -> None:
             f"measure {name!r}: weights must name a column of numbers in the qrels; got {weights!r}."
             f"{nearest(weights, others)} Beside ids and grades they have {has}."
         )
-    if not judgments.eager:
-        return
     subtopic = [*judgments.keys, "subtopic"]
-    rows = judgments.select(*subtopic, weights).drop_nulls("subtopic").collect(engine="in-memory")
+    rows = judgments.found(judgments.select(*subtopic, weights).drop_nulls("subtopic"))
     weight = pl.col(weights)
     sound = (weight.is_not_null() & weight.is_finite() & (weight >= 0)).fill_null(False)
     several = weight.n_unique().over(subtopic) > 1

@@ -21,7 +21,12 @@ def tie_counts(keys: list[str]) -> dict[str, pl.Expr]:
 
 def with_position(run: CanonicalFrame) -> CanonicalFrame:
     """The run with the place of each row, for the rule that equal scores keep the order of the input."""
-    return run.with_frame(run.all_columns().with_columns((-pl.int_range(pl.len(), dtype=pl.Int64)).alias(POSITION)))
+    return run.with_frame(positioned(run.all_columns()))
+
+
+def positioned(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Rows with `POSITION`."""
+    return rows.with_columns((-pl.int_range(pl.len(), dtype=pl.Int64)).alias(POSITION))
 
 
 def reordered(relation: pl.LazyFrame, keys: list[str], ties: Ties) -> pl.LazyFrame:

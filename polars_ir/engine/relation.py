@@ -17,7 +17,7 @@ import polars as pl
 
 from polars_ir.engine import tuning
 from polars_ir.engine.as_plan import Strategy, is_small, plan_relation
-from polars_ir.engine.grouping import are_ours, ranking_keys
+from polars_ir.engine.grouping import ranking_keys, seeks_alike, with_alike
 from polars_ir.engine.in_memory import (
     RANKING,
     Judgments,
@@ -26,13 +26,11 @@ from polars_ir.engine.in_memory import (
     places,
     relate_by_number,
     row_numbers,
-    seeks_alike,
-    with_alike,
 )
 from polars_ir.engine.needs import RELATION, Needs, check_columns
 from polars_ir.engine.preferences import RELATION as OF_PREFERENCES
 from polars_ir.engine.preferences import preferences_of, relate_pairs
-from polars_ir.engine.ranking import POSITION, reordered, tie_counts, with_position
+from polars_ir.engine.ranking import POSITION, positioned, reordered, tie_counts
 from polars_ir.engine.run_and_qrels import RunAndQrels, align, is_searched, search_duplicates, search_run, systems_of
 from polars_ir.errors import DataError, MeasureError
 from polars_ir.frames.canonical_frame import CanonicalFrame
@@ -82,7 +80,7 @@ def plan_of(run: Any, qrels: Any, measures: Sequence[ResolvedMeasure], needs: Ne
         search_run(pair.run)
     judgments = _judgments(pair, needs)
     plan = _plan(pair, needs, judgments)
-    if judgments and plan.strategy == "by number" and seeks_alike(pair, judgments, needs) and are_ours(measures):
+    if judgments and plan.strategy == "by number" and seeks_alike(pair, judgments, needs, measures):
         return pair, plan._replace(reason=f"{plan.reason}; identical rankings are grouped once")
     return pair, plan
 
@@ -102,7 +100,7 @@ def relate(pair: RunAndQrels, needs: Needs, measures: Sequence[ResolvedMeasure] 
             from polars_ir.engine.within import with_counts  # for calls with budgets alone
 
             relation = with_counts(relation, rankings, pair.run, needs.budgets, in_order=needs.ties == "input")
-        if measures and seeks_alike(pair, judgments, needs) and are_ours(measures):
+        if seeks_alike(pair, judgments, needs, measures):
             relation = with_alike(relation, rankings, pair)
         return relation.lazy()
     if strategy == "by sorting" and not pair.searched:
@@ -121,19 +119,14 @@ TIED = (
 def labelled_relation(run: CanonicalFrame, needs: Needs) -> pl.LazyFrame:
     """The judged relation; without ids, and with ties in input order, equal scores keep the order of rows."""
     by_id = needs.ties != "input" and not run.numbered
-    rows, keys = run.all_columns(), [RANKING]
+    rows = run.all_columns()
     if not run.eager:
-        rows, keys = (run if by_id else with_position(run)).all_columns(), run.keys
         wrong = wrong_run_row(run.keys) | wrong_grade(ungraded=True)
         rows = guard(rows, wrong, naming(BAD_RUN, run.by), key="query_id")
         rows = guard(rows, pl.len().over(*run.keys, "doc_id") > 1, run.repeated, key="query_id")
     if needs.judged_only:
         left_out, rows = rows.filter(pl.col("relevance") < 0), rows.filter(pl.col("relevance") >= 0)
-    if run.eager:
-        relation = placed_rows(rows, run.keys, by_id=by_id)
-    else:
-        tie = text("doc_id") if by_id else pl.col(POSITION)
-        relation = rows.with_columns(rank=place("score", tie).over(keys), **tie_counts(keys))
+    relation, keys = placed(run, rows, by_id=by_id)
     relation = relation.with_columns(n_retrieved=pl.len().over(keys))
     if needs.judged_only:
         relation, keys = _with_judgments(relation, left_out, run.keys), run.keys
@@ -158,12 +151,16 @@ def _unlike_in_ties(keys: list[str], columns: list[str]) -> pl.Expr:
     return pl.any_horizontal(pl.col(column).n_unique().over(*keys, "score") > 1 for column in columns)
 
 
-def placed_rows(plan: pl.LazyFrame, keys: Sequence[str], *, by_id: bool) -> pl.LazyFrame:
-    """Rows of a frame in memory, with the number of their ranking and their places in it."""
+def placed(run: CanonicalFrame, plan: pl.LazyFrame, *, by_id: bool) -> tuple[pl.LazyFrame, list[str]]:
+    """Rows of a run with their places, and the columns that distinguish rankings, in memory a number, `RANKING`."""
+    keys = run.keys
+    if not run.eager:
+        plan, tie = (plan, text("doc_id")) if by_id else (positioned(plan), pl.col(POSITION))
+        return plan.with_columns(rank=place("score", tie).over(keys), **tie_counts(keys)), keys
     rows = plan.collect(engine="in-memory")
     rankings = Rankings.of(rows, keys, keys[:-1], rows["query_id"].unique())
-    placed = places(rankings, row_numbers(rows.height), by_id=by_id)
-    return rows.hstack([*placed, rankings.ranking.alias(RANKING)]).lazy()
+    found = places(rankings, row_numbers(rows.height), by_id=by_id)
+    return rows.hstack([*found, rankings.ranking.alias(RANKING)]).lazy(), [RANKING]
 
 
 def _with_judgments(relation: pl.LazyFrame, left_out: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
@@ -297,10 +294,9 @@ def _of_preferences(
     # Ids of the two sides may have been cast to another type.
     ids = (pl.col(column).cast(pair.run.dtypes[column]) for column in table.document)
     preferences = replace(preferences, documents=preferences.documents.with_columns(ids))
-    if pair.run.eager:
-        systems = systems_of(pair.run, pair.systems).collect(engine="in-memory").height if pair.systems else 1
-        of_one = preferences.pairs.select(pl.len()).collect(engine="in-memory").item()
-        pair = replace(pair, preferences=systems * of_one)
+    systems = pair.run.found(systems_of(pair.run, pair.systems)).height if pair.systems else 1
+    of_one = pair.run.found(preferences.pairs).height
+    pair = replace(pair, preferences=systems * of_one)
     return pair, relate_pairs(preferences, ranks, pair.keys, table.keys)
 
 

@@ -13,7 +13,7 @@ from polars_ir.engine import tuning
 from polars_ir.engine.evidence import once
 from polars_ir.engine.prefilter import hash_of
 from polars_ir.errors import Code, ColumnError, Fix, caller, closest, option
-from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import PreparedJudgments
 from polars_ir.frames.roles import could_be, find
 from polars_ir.frames.rules import guard
@@ -124,7 +124,7 @@ def _each_once(qrels: CanonicalFrame) -> CanonicalFrame:
     part = find("qrels", "subtopic", [name for name in qrels.columns if name not in qrels.names])
     if part is None or not could_be("subtopic", qrels.dtypes[part]):
         return qrels
-    if qrels.eager and not may_repeat(qrels.select(*qrels.document)):
+    if not qrels.may_repeat(*qrels.document):
         return qrels
     qrels.check_once(*qrels.document, part)
     repeated = (pl.len().over([*qrels.document, part]) > 1) & pl.col("doc_id").is_not_null()
@@ -180,38 +180,41 @@ def hash_of_row(document: Sequence[str], systems: Sequence[str]) -> pl.Expr:
     return pl.col(HASH) ^ hash_of(systems, seed=len(document)) if systems else pl.col(HASH)
 
 
-def with_twice(run: CanonicalFrame) -> pl.LazyFrame:
-    """A row whose `TWICE` is true where a sample of a run's ids has a document of a query twice.
-
-    Of a plan, whose rows nobody has counted, as many as are searched of a run in memory are searched, too.
-    """
-    keys, limits = [*run.keys, "doc_id"], tuning.TUNING
+def with_twice(run: CanonicalFrame, first: int) -> pl.LazyFrame:
+    """A row whose `TWICE` is true where the `first` rows of a run, or a sample, have a document of a query twice."""
+    keys = [*run.keys, "doc_id"]
     hashed = run.select("doc_id", *run.keys).select(
         hash=pl.when(pl.all_horizontal(pl.col(keys).is_not_null())).then(
             pl.sum_horizontal(pl.col(key).hash(seed=place) for place, key in enumerate(keys))
         )
     )
-    sampled = is_sampled(pl.col("hash"))
-    if run.eager:
-        searched = hashed.filter(sampled)
-    else:
-        searched = hashed.with_row_index("row").filter(sampled | (pl.col("row") < limits.searched_rows))
+    searched = hashed.with_row_index("row").filter(is_sampled(pl.col("hash")) | (pl.col("row") < first))
     return searched.select((pl.col("hash").drop_nulls().n_unique() < pl.col("hash").count()).alias(TWICE))
 
 
 def search_run(run: CanonicalFrame) -> None:
     """Raise a `DataError` for a run in memory that gives a document of a query twice; a plan is searched as it runs."""
-    if is_searched(run) or (run.eager and with_twice(run).collect().item()):
+    if run.rows <= tuning.TUNING.searched_rows or with_twice(run, first=0).collect().item():
         search_duplicates(run)
 
 
-def searched(rows: pl.LazyFrame, run: CanonicalFrame) -> pl.LazyFrame:
-    """Rows of a branch of a plan, which fails for a run, itself a plan, that gives a document of a query twice."""
+def with_null(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """The rows and one of nulls, which meets no document: a search of no rows would find nothing."""
+    nothing = pl.LazyFrame(schema=rows.collect_schema()).select(pl.all().extend_constant(None, 1))
+    return pl.concat([rows, nothing])
+
+
+def searched(rows: pl.LazyFrame, run: CanonicalFrame, *, or_none: bool = False) -> pl.LazyFrame:
+    """Rows of a branch of a plan, which fails for a run, itself a plan, that gives a document of a query twice.
+
+    Those that may be none are searched `with_null`.
+    """
     if run.eager:
         return rows
-    return guard(rows.join(with_twice(run), how="cross"), pl.col(TWICE), f"{run.repeated}; validate shows which").drop(
-        TWICE
-    )
+    rows = with_null(rows) if or_none else rows
+    # Nobody has counted the rows of a plan: as many as are searched of a run in memory are searched, too.
+    joined = rows.join(with_twice(run, first=tuning.TUNING.searched_rows), how="cross")
+    return guard(joined, pl.col(TWICE), f"{run.repeated}; validate shows which").drop(TWICE)
 
 
 def retrieves_judged(pair: RunAndQrels) -> bool:

@@ -89,11 +89,9 @@ class CanonicalFrame:
         return self.select(name).collect(engine="in-memory").to_series()
 
     def first(self, name: str, count: int) -> pl.Series:
-        """The first values of a column of a table in memory."""
+        """The first values of a column; none of a LazyFrame."""
         frame, make = self.sources[0]
-        rows = frame.head(count)
-        first = rows.select(make[name]) if isinstance(rows, pl.DataFrame) else rows.select(make[name]).collect()
-        return first.to_series()
+        return self.found(frame.lazy().head(count).select(make[name])).to_series()
 
     def all_columns(self) -> pl.LazyFrame:
         """A plan for all of the columns."""
@@ -129,9 +127,17 @@ class CanonicalFrame:
             rows = table.all_columns().collect(engine="in-memory")
             check_duplicates(self.about, rows, keys, self.names, hint=hint())
 
+    def may_hold(self, rows: pl.LazyFrame) -> bool:
+        """True if there are such rows of the table, and always of a LazyFrame, which is not read yet."""
+        return not self.eager or not rows.head(1).collect(engine="in-memory").is_empty()
+
+    def may_repeat(self, *keys: str) -> bool:
+        """True if rows, or their hashes, have the same keys, and always of a LazyFrame, which is not read yet."""
+        return not self.eager or may_repeat(self.select(*keys))
+
     def holds_none(self, role: str) -> bool:
         """True of a table in memory without any id of a role."""
-        return self.eager and self.select(role).drop_nulls().head(1).collect(engine="in-memory").is_empty()
+        return not self.may_hold(self.select(role).drop_nulls())
 
     @property
     def repeated(self) -> str:

@@ -276,11 +276,11 @@ def _of_plan(
     order, table = order_of(run, qrels, pair, needs, options), pair.qrels
     if not order or table is None:
         return with_warnings(result, pair, marks, warn) if warn else result
-    query = "query_id" if table.eager else table.names["query_id"]
     if table.eager:
         # No column is copied.
-        judgments = table.all_columns().collect(engine="in-memory")
+        query, judgments = "query_id", table.all_columns().collect(engine="in-memory")
     else:
+        query = table.names["query_id"]
         judgments = qrels.with_columns(pl.col(query).cast(table.dtypes["query_id"]))
     own, grade = pair.run.source_names, pl.col("relevance")
     # Bounds read the highest grade of all queries; they are not in portions where judgments are a plan.

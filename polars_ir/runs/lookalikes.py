@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import compress
 
 import polars as pl
 
@@ -13,10 +14,10 @@ from polars_ir.frames.canonical_frame import CanonicalFrame
 #: What makes different texts look alike, by any of its characters: other than ASCII, stripped characters, and letters
 #: of both cases.
 FORMS = {
-    "other": pl.all().str.len_bytes() != pl.all().str.len_chars(),
-    "stripped": pl.all().str.contains(r"^\s|\s$|\.0$|^0\d"),
-    "upper": pl.all().str.contains("[A-Z]"),
-    "lower": pl.all().str.contains("[a-z]"),
+    "other": (pl.all().str.len_bytes() != pl.all().str.len_chars()).any(),
+    "stripped": pl.all().str.contains(r"^\s|\s$|\.0$|^0\d").any(),
+    "upper": pl.all().str.contains("[A-Z]").any(),
+    "lower": pl.all().str.contains("[a-z]").any(),
 }
 
 
@@ -26,9 +27,10 @@ def lookalikes(pair: RunAndQrels, role: str) -> pl.LazyFrame | None:
     Or with accents as one character (NFC), which others write as two (NFD). Each has the `judged` id that it looks
     like, if any; None where none can be there.
     """
-    run_ids, eager = _texts(pair.run, role), pair.run.eager and pair.judgments.eager
-    judged_ids, of_judged = pair.kept(("ids", role), partial(_judged_ids, pair.judgments, role))
-    form = _form(run_ids) | of_judged if eager else set(FORMS)
+    eager = pair.run.eager and pair.judgments.eager
+    run_ids, of_run = _ids(pair.run, role)
+    judged_ids, of_judged = pair.kept(("ids", role), partial(_ids, pair.judgments, role))
+    form = of_run | of_judged
     if form.isdisjoint(("other", "stripped")) and not form.issuperset(("upper", "lower")):
         return None
     # ASCII text has no other form, and searching for one takes longer than all the rest.
@@ -38,31 +40,24 @@ def lookalikes(pair: RunAndQrels, role: str) -> pl.LazyFrame | None:
         alike = alike.str.strip_chars().str.strip_suffix(".0").str.replace(r"^0+(\d)", "$1")
     if eager and not _any_alike(run_ids, judged_ids.with_columns(alike=alike), alike):
         run_ids, judged_ids = run_ids.clear(), judged_ids.clear()
-    run_ids = run_ids.unique()
+    run_ids, judged_ids = run_ids.unique(), judged_ids.unique()
     unmatched = judged_ids.join(run_ids, on=role, how="anti").select(pl.col(role).alias("judged"), alike=alike)
     alone = run_ids.join(judged_ids, on=role, how="anti").with_columns(alike=alike)
     return alone.join(unmatched.group_by("alike").agg(pl.col("judged").min()), on="alike", how="left")
 
 
-def _texts(table: CanonicalFrame, role: str) -> pl.LazyFrame:
-    """Ids of a table as texts; queries once, since there are few of them and many documents."""
+def _ids(table: CanonicalFrame, role: str) -> tuple[pl.LazyFrame, set[str]]:
+    """Ids of a table as texts, and the names in `FORMS` of their variations: all of a plan's, few of those in memory.
+
+    Queries are there once, since there are few of them and many documents.
+    """
     ids = table.select(role).unique() if role == "query_id" else table.select(role)
-    return ids.select(pl.col(role).cast(pl.String))
-
-
-def _judged_ids(qrels: CanonicalFrame, role: str) -> tuple[pl.LazyFrame, set[str]]:
-    """The judged ids, and in memory their form."""
-    ids = _texts(qrels, role)
-    if not qrels.eager:
-        return ids.unique(), set()
+    ids = ids.select(pl.col(role).cast(pl.String))
+    if not table.eager:
+        return ids, set(FORMS)
     ids = ids.collect(engine="in-memory").lazy()
-    return ids, _form(ids)
-
-
-def _form(ids: pl.LazyFrame) -> set[str]:
-    """Names in `FORMS` of the variations among some ids in memory; mostly there is nothing to strip and one case."""
-    forms = ids.select(form.any().alias(name) for name, form in FORMS.items()).collect(engine="in-memory")
-    return {name for name in FORMS if forms[name].item()}
+    forms = ids.select(**FORMS).collect(engine="in-memory")
+    return ids, set(compress(forms.columns, forms.row(0)))
 
 
 def _any_alike(run_ids: pl.LazyFrame, judged_ids: pl.LazyFrame, stripped: pl.Expr) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.engine import tuning
-from polars_ir.engine.in_memory import ANSWERED
+from polars_ir.engine.grouping import ANSWERED
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.run_and_qrels import RunAndQrels
 from polars_ir.errors import DataError

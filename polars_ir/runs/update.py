@@ -312,7 +312,7 @@ def _of_changed(
         silent = changed.group_by(systems).agg(is_unanswered(pl.col(QUERY_HASH)).all()).filter(QUERY_HASH)
         if silent.height:
             part = pl.concat([part, rows.join(silent.lazy(), on=systems, how="semi").unique(systems)])
-    part_of_run: Any = collected(part, run.engine) if run.eager or few else part
+    part_of_run: Any = collected(part, run.engine) if few else run.computed(part)
     if run.systems is not None:
         part_of_run = {system: part_of_run.filter(run=system).drop("run") for system in run.systems}
     judgments: Any = None

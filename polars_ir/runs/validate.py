@@ -11,8 +11,7 @@ import polars as pl
 
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.prefilter import among
-from polars_ir.engine.ranking import tie_counts
-from polars_ir.engine.relation import placed_rows, relate
+from polars_ir.engine.relation import placed, relate
 from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.judgments import judgment_table
@@ -112,13 +111,8 @@ def _top(pair: RunAndQrels, names: Collection[str]) -> findings.Top:
     """The rows that the named findings on the tops of rankings read."""
     top, run = findings.Top(), pair.run
     if not {*findings.SCORES, *findings.TIES, *findings.UNJUDGED}.isdisjoint(names):
-        rows = run.select(*run.document, "score")
-        if not run.eager:
-            top = top._replace(placed=rows.with_columns(**tie_counts(run.keys)))
-        else:
-            placed = placed_rows(rows, run.keys, by_id=False)
-            may_tie = not placed.filter(findings.TIED).head(1).collect(engine="in-memory").is_empty()
-            top = top._replace(placed=placed, may_tie=may_tie)
+        rows, _ = placed(run, run.select(*run.document, "score"), by_id=False)
+        top = top._replace(placed=rows, may_tie=run.may_hold(rows.filter(findings.TIED)))
     if not {*findings.UNJUDGED, *(findings.TIES if top.may_tie else ())}.isdisjoint(names):
         if run.eager and pair.judgments.eager:
             relation = _judged(_of_top(pair, top.placed, pair.judgments)).collect(engine="in-memory").lazy()

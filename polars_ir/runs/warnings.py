@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.engine.in_memory import ANSWERED
+from polars_ir.engine.grouping import ANSWERED
 from polars_ir.engine.lists import HAD, OF_LISTS, WARM, without
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.run_and_qrels import RunAndQrels, retrieves_judged, systems_of

@@ -10,7 +10,8 @@ from tuned import tune
 
 import polars_ir as ir
 from polars_ir.engine import in_memory
-from polars_ir.engine.in_memory import ALIKE, Rankings, RowRuns, places
+from polars_ir.engine.grouping import ALIKE
+from polars_ir.engine.in_memory import Rankings, RowRuns, places
 from polars_ir.engine.needs import needs_of, reads_only_relevant
 from polars_ir.engine.relation import judged_relation
 from polars_ir.language.catalog import info_of
