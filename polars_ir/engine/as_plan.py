@@ -10,6 +10,7 @@ Conventions
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any, Literal
 
@@ -139,14 +140,19 @@ def _judgments(qrels: CanonicalFrame, needs: Needs, run: CanonicalFrame) -> pl.L
         judgments = judgments.with_columns(pl.col("relevance").count().over(rankings).alias(JUDGED))
     if not needs.columns.issubset(RELATION):
         judgments = needs.with_derived(qrels.computed(judgments), "judgments", keys=qrels.keys)
-    if qrels.eager:
-        return judgments
-    repeated = (pl.len().over([*qrels.document, *qrels.per]) > 1) & ~nothing_judged()
-    wrong = wrong_qrels_row(qrels.keys) | pl.any_horizontal(
-        False, *(wrong_value(per) & ~nothing_judged() for per in qrels.per)
-    )
-    judgments = guard(judgments, wrong, naming(BAD_QRELS, qrels.by), key="query_id")
-    return guard(judgments, repeated, DUPLICATE_JUDGMENTS, key="query_id")
+    wrong, repeated = _wrong_judgments(qrels.by, qrels.per, *qrels.keys)
+    judgments = qrels.guarded_rows(judgments, *wrong)
+    return qrels.guarded_rows(judgments, *repeated)
+
+
+@functools.cache
+def _wrong_judgments(
+    by: tuple[str, ...], per: tuple[str, ...], *keys: str
+) -> tuple[tuple[pl.Expr, str], tuple[pl.Expr, str]]:
+    """True for invalid judgments, and for those that are there more than once, each with the message of a plan."""
+    wrong_per = pl.any_horizontal(False, *(wrong_value(each) & ~nothing_judged() for each in per))
+    repeated = (pl.len().over(*keys, "doc_id", *per) > 1) & ~nothing_judged()
+    return (wrong_qrels_row(keys) | wrong_per, naming(BAD_QRELS, by)), (repeated, DUPLICATE_JUDGMENTS)
 
 
 def by_sorting(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import polars as pl
 
@@ -35,8 +35,9 @@ from polars_ir.engine.run_and_qrels import RunAndQrels, align, is_searched, sear
 from polars_ir.errors import DataError, MeasureError
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.judgments import preference_table
-from polars_ir.frames.kinds import collected
+from polars_ir.frames.kinds import collected, give_back
 from polars_ir.frames.rules import BAD_RUN, guard, naming, wrong_grade, wrong_run_row
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.language.words import place, text
 
@@ -306,9 +307,16 @@ RELATIONS: Mapping[str, Callable[[Any, Any, Sequence[ResolvedMeasure], Needs], t
 }
 
 
-def checked_result(pair: RunAndQrels, plan: pl.LazyFrame) -> pl.DataFrame | pl.LazyFrame:
-    """The result of a plan over rows in memory, as `collect_checked` has it; that of a LazyFrame stays a plan."""
-    return collect_checked(pair, plan) if pair.run.eager else plan
+def given_back(
+    pair: RunAndQrels,
+    plan: pl.LazyFrame,
+    like: Table[FrameT],
+    finished: Callable[[pl.DataFrame], pl.DataFrame] = pl.DataFrame.clone,
+) -> FrameT:
+    """A result in the kind of the run: of rows in memory checked and `finished`, of a LazyFrame its plan."""
+    if not pair.run.eager:
+        return cast("FrameT", plan)
+    return give_back(finished(collect_checked(pair, plan)), like)
 
 
 def collect_checked(pair: RunAndQrels, result: pl.LazyFrame) -> pl.DataFrame:

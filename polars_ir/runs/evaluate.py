@@ -14,20 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import compress
-from typing import Any, NamedTuple, Unpack, cast
+from typing import Any, NamedTuple, Unpack
 
 import polars as pl
 
 from polars_ir.engine.grouping import grouped, grouped_with_bounds
 from polars_ir.engine.needs import Needs, needs_of
 from polars_ir.engine.ranking import reordered
-from polars_ir.engine.relation import collect_checked, judged_relation
+from polars_ir.engine.relation import collect_checked, given_back, judged_relation
 from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems
 from polars_ir.errors import MeasureError, OptionError, option
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.judgments import TABLES
-from polars_ir.frames.kinds import give_back, has_column, to_polars
+from polars_ir.frames.kinds import has_column, to_polars
 from polars_ir.frames.provenance import hashes_of, with_provenance
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH, find
 from polars_ir.frames.table import same_types
@@ -102,9 +103,7 @@ def evaluate(
     if measures is None:
         qrels, measures = None, qrels
     plan, pair, measured = _planned(run, qrels, resolve(measures), options)
-    if not pair.run.eager:
-        return cast("FrameT", plan)
-    return give_back(warned(collect_checked(pair, plan), pair, measured, missing=options["missing"]), run)
+    return given_back(pair, plan, run, partial(warned, pair=pair, measures=measured, missing=options["missing"]))
 
 
 @public(Evaluating)
@@ -217,7 +216,7 @@ def _planned(
     if only_judged:
         pair = replace(pair, only_judged=only_judged)
     relation, estimates, errors = _of_sample(relation, pair, measured, needs, options)
-    if pair.judgments.eager and not of_portion:
+    if not of_portion and (marked or pair.judgments.eager):
         warn_of_tables(run, pair, measured)
     by_grade = needs.kind.by_document and needs.ties in ("best", "worst")
     marks: dict[str, Any] = marks_of(pair, needs) if pair.qrels else {}

@@ -10,10 +10,9 @@ import polars as pl
 from polars_ir.engine.in_memory import RANKING
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.ranking import reordered
-from polars_ir.engine.relation import checked_result, relate
+from polars_ir.engine.relation import given_back, relate
 from polars_ir.engine.run_and_qrels import align, of_systems
 from polars_ir.errors import ColumnError
-from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import keys_named, public
 from polars_ir.runs.options import Judging
@@ -75,4 +74,4 @@ def judge(
     relation = relation.drop(set(own.values()).difference(own), strict=False).rename(own)
     if pair.run.numbered:
         relation = relation.drop("doc_id")
-    return give_back(checked_result(pair, relation), run)
+    return given_back(pair, relation, run)

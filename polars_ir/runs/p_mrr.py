@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.engine.needs import Needs
-from polars_ir.engine.relation import checked_result, relate
+from polars_ir.engine.relation import given_back, relate
 from polars_ir.engine.run_and_qrels import RunAndQrels, align
 from polars_ir.errors import Code, ColumnError, Fix, with_names
 from polars_ir.frames.kinds import Frame, to_polars
@@ -89,7 +89,7 @@ def _as_qrels(documents: Any) -> Frame:
 def _ranks(pair: RunAndQrels, name: str) -> pl.LazyFrame:
     """Rank of each document, after the last one if it was not retrieved; null where nothing was."""
     relation = relate(pair, Needs())
-    result = checked_result(pair, relation).lazy()
+    result = given_back(pair, relation, relation)
     place = pl.col("rank").fill_null(pl.col("n_retrieved") + 1).cast(pl.Float64)
     is_ranked = (pl.col("n_retrieved") > 0) & pl.col("doc_id").is_not_null()
     return result.select(*pair.run.keys, "doc_id", pl.when(is_ranked).then(place).alias(name))

@@ -13,7 +13,7 @@ from polars_ir.engine.run_and_qrels import RunAndQrels
 from polars_ir.engine.samples import FORMS, OF_STRATA, estimated, with_errors
 from polars_ir.errors import Code, DtypeError, Fix, OptionError, option, quoted, table_name, warn
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.kinds import has_column
+from polars_ir.frames.kinds import collected, has_column
 from polars_ir.frames.rules import Rule, checked
 from polars_ir.language.kinds import PROBABILITY, STRATUM
 from polars_ir.language.measure import of_part
@@ -132,7 +132,7 @@ def warn_of_strata(judgments: CanonicalFrame, of_whole: Mapping[str, str]) -> No
     """Warn of measures of a whole pool where documents of its strata were not judged."""
     not_judged = ((pl.col("relevance") < 0) & pl.col(STRATUM).is_not_null()).sum()
     rows = judgments.select("relevance", STRATUM).select(not_judged)
-    if not (count := rows.collect(engine=judgments.engine).item()):
+    if not (count := collected(rows, judgments.engine).item()):
         return
     table, grade = judgments.about, judgments.names["relevance"]
     keys = [judgments.names.get(key, key) for key in judgments.keys]

@@ -10,7 +10,7 @@ import polars as pl
 from polars_ir.engine.run_and_qrels import RunAndQrels
 from polars_ir.errors import Code, Fix, fold, quoted, table_name, warn, with_keys
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.kinds import is_pandas, to_polars
+from polars_ir.frames.kinds import collected, is_pandas, to_polars
 from polars_ir.frames.nested import HIT_SCORE, SORTED
 from polars_ir.frames.roles import find, no_ids
 from polars_ir.frames.rules import numbered, rows_without_id
@@ -126,7 +126,7 @@ def warn_of_grades(pair: RunAndQrels, measures: Sequence[ResolvedMeasure]) -> No
     extremes = grade.filter(grade > 0).min().alias("lowest"), grade.max().alias("highest")
     of_each = judgments.select(*judges, "relevance").drop_nulls(judges).group_by(judges).agg(extremes).sort(judges)
     alike: dict[tuple[Any, Any], list[tuple[Any, ...]]] = {}
-    for *judge, lowest, highest in of_each.collect(engine=judgments.engine).iter_rows():
+    for *judge, lowest, highest in collected(of_each, judgments.engine).iter_rows():
         alike.setdefault((lowest, highest), []).append(tuple(judge))
     for extreme, names in alike.items():
         whose = f" by {quoted(with_keys(judges, names), NAMED)}" if len(alike) > 1 else ""
@@ -172,7 +172,7 @@ def extremes_of(judgments: CanonicalFrame) -> tuple[Any, Any]:
         return grades.filter(grades > 0).min(), grades.max()
     grade = pl.col("relevance")
     extremes = judgments.select("relevance").select(grade.filter(grade > 0).min().alias("lowest"), grade.max())
-    return extremes.collect(engine="streaming").row(0)
+    return collected(extremes, "streaming").row(0)
 
 
 def _from_grade(call: MeasureCall, rel: float) -> str:

@@ -25,7 +25,7 @@ from polars_ir.language.kinds import STRATUM
 from polars_ir.language.measures.cumulated_gain import HIGHEST_EXPONENT
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.runs.pooled import pooled, warn_of_pooled
-from polars_ir.runs.table_warnings import NAMED, extremes_of, warn_of_grades
+from polars_ir.runs.table_warnings import NAMED, extremes_of
 
 #: Temporary column beside `ANSWERED`: whether the run retrieved a judged document of a query. The judgments of tables
 #: in memory may be those of relevant documents: `retrieves_judged` reads all.
@@ -54,23 +54,24 @@ def marks_of(pair: RunAndQrels, needs: Needs) -> dict[str, pl.Expr]:
 def warned(
     result: pl.DataFrame, pair: RunAndQrels, measures: Sequence[ResolvedMeasure], *, missing: str
 ) -> pl.DataFrame:
-    """The result without the columns of `marks_of`, after the warnings that its rows and its grades call for."""
-    if not pair.judgments.eager:
-        warn_of_grades(pair, measures)
+    """The result without the columns of `marks_of`, after the warnings that its rows call for."""
     _warn_of_marks(result, pair, missing=missing)
     for mark in result.columns:
         if mark.startswith("polars_ir: "):
             result.drop_in_place(mark)
-    of_powers = {m.name for m in measures if m.call and m.call.arguments.get("dcg") == "exp-log2"}
     for values in result:
         # A sum is not finite if a value is not, or where infinite values of both signs meet.
         if values.dtype.is_float() and not math.isfinite(values.sum()):
-            _warn_of_no_numbers(result, values, pair, of_powers=values.name in of_powers)
+            _warn_of_no_numbers(result, values, pair, measures)
     return result
 
 
-def _warn_of_no_numbers(result: pl.DataFrame, values: pl.Series, pair: RunAndQrels, *, of_powers: bool) -> None:
+def _warn_of_no_numbers(
+    result: pl.DataFrame, values: pl.Series, pair: RunAndQrels, measures: Sequence[ResolvedMeasure]
+) -> None:
     """Warn of figures that are NaN or, for gains of 2 to the grade, infinite."""
+    calls = [measure.call for measure in measures if measure.name == values.name]
+    of_powers = any(call is not None and call.arguments.get("dcg") == "exp-log2" for call in calls)
     wrong = values.is_nan() | (values.is_infinite() & of_powers)
     if not (count := int(wrong.sum())):
         return

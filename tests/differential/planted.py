@@ -163,7 +163,13 @@ BUGS = (
         '> pl.col("hash").count()',
         repeated("run"),
     ),
-    Bug("duplicate judgments are let in, in plans", "engine.as_plan._judgments", "> 1) &", "> 2) &", repeated("qrels")),
+    Bug(
+        "duplicate judgments are let in, in plans",
+        "engine.as_plan._judgments",
+        "*repeated",
+        "*wrong",
+        repeated("qrels"),
+    ),
     Bug(
         "condensed lists leave out grade 0, numbered",
         "engine.in_memory.relate_by_number",
