@@ -9,8 +9,10 @@ Conventions
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import filterfalse
 from typing import Any, NamedTuple, cast
 
 import polars as pl
@@ -120,11 +122,8 @@ TIED = (
 def labelled_relation(run: CanonicalFrame, needs: Needs) -> pl.LazyFrame:
     """The judged relation; without ids, and with ties in input order, equal scores keep the order of rows."""
     by_id = needs.ties != "input" and not run.numbered
-    rows = run.all_columns()
-    if not run.eager:
-        wrong = wrong_run_row(run.keys) | wrong_grade(ungraded=True)
-        rows = guard(rows, wrong, naming(BAD_RUN, run.by), key="query_id")
-        rows = guard(rows, pl.len().over(*run.keys, "doc_id") > 1, run.repeated, key="query_id")
+    wrong, repeated = _wrong_labelled(run.by, *run.keys)
+    rows = run.guarded_rows(run.guarded_rows(run.all_columns(), *wrong), repeated, lambda: run.repeated)
     if needs.judged_only:
         left_out, rows = rows.filter(pl.col("relevance") < 0), rows.filter(pl.col("relevance") >= 0)
     relation, keys = placed(run, rows, by_id=by_id)
@@ -136,7 +135,7 @@ def labelled_relation(run: CanonicalFrame, needs: Needs) -> pl.LazyFrame:
         judged_elsewhere=pl.when(pl.col("relevance").is_not_null().any().over(*run.by, "doc_id")).then(True),
     )
     whole = needs.unjudged or "judged_elsewhere" in needs.columns
-    others = [column for column in run.columns if column not in (*run.keys, "doc_id", "score", "relevance")]
+    others = list(filterfalse({*run.keys, "doc_id", "score", "relevance"}.__contains__, run.columns))
     if run.numbered and needs.ties == "doc_id":
         relation = guard(relation, _unlike_in_ties(run.keys, ["relevance", *(others if whole else [])]), TIED)
     relation, judged = relation.drop(POSITION, strict=False), pl.col("relevance").is_not_null()
@@ -145,6 +144,13 @@ def labelled_relation(run: CanonicalFrame, needs: Needs) -> pl.LazyFrame:
             relation = relation.with_columns(score=pl.when(pl.col("rank").is_not_null()).then("score"))
         return relation.filter(judged.any().over(keys))
     return relation.drop("score", *others).filter(judged)
+
+
+@functools.cache
+def _wrong_labelled(by: tuple[str, ...], *keys: str) -> tuple[tuple[pl.Expr, str], pl.Expr]:
+    """True for invalid rows of a run with grades, with the message of a plan, and for those of repeated documents."""
+    wrong = wrong_run_row(keys) | wrong_grade(ungraded=True)
+    return (wrong, naming(BAD_RUN, by)), pl.len().over(*keys, "doc_id") > 1
 
 
 def _unlike_in_ties(keys: list[str], columns: list[str]) -> pl.Expr:

@@ -152,9 +152,11 @@ class CanonicalFrame:
         """The table, whose plan fails where rows are wrong; those in memory were searched before."""
         return self if self.eager else self.with_frame(guard(self.all_columns(), wrong, says, key=key))
 
-    def guarded_rows(self, rows: pl.LazyFrame, wrong: pl.Expr, says: str, key: str | None = "query_id") -> pl.LazyFrame:
+    def guarded_rows(
+        self, rows: pl.LazyFrame, wrong: pl.Expr, says: str | Callable[[], str], key: str | None = "query_id"
+    ) -> pl.LazyFrame:
         """Rows made of the table: a plan's fail where some are wrong; those in memory were searched before."""
-        return rows if self.eager else guard(rows, wrong, says, key=key)
+        return rows if self.eager else guard(rows, wrong, says if isinstance(says, str) else says(), key=key)
 
     def checked(self, *rules: Rule, rows: pl.LazyFrame | None = None, names: Mapping[str, str] = {}) -> pl.LazyFrame:
         """Rows of the table, or made of it, none of which may be invalid by some rules.
