@@ -146,13 +146,11 @@ def _judgments(qrels: CanonicalFrame, needs: Needs, run: CanonicalFrame) -> pl.L
 
 
 @functools.cache
-def _wrong_judgments(
-    by: tuple[str, ...], per: tuple[str, ...], *keys: str
-) -> tuple[tuple[pl.Expr, str], tuple[pl.Expr, str]]:
+def _wrong_judgments(by: tuple[str, ...], per: tuple[str, ...], *keys: str) -> list[tuple[pl.Expr, str]]:
     """True for invalid judgments, and for those that are there more than once, each with the message of a plan."""
     wrong_per = pl.any_horizontal(False, *(wrong_value(each) & ~nothing_judged() for each in per))
     repeated = (pl.len().over(*keys, "doc_id", *per) > 1) & ~nothing_judged()
-    return (wrong_qrels_row(keys) | wrong_per, naming(BAD_QRELS, by)), (repeated, DUPLICATE_JUDGMENTS)
+    return [(wrong_qrels_row(keys) | wrong_per, naming(BAD_QRELS, by)), (repeated, DUPLICATE_JUDGMENTS)]
 
 
 def by_sorting(

@@ -163,9 +163,8 @@ def are_ours(measures: Sequence[ResolvedMeasure]) -> bool:
 def seeks_alike(pair: RunAndQrels, judgments: Judgments, needs: Needs, measures: Sequence[ResolvedMeasure]) -> bool:
     """True where rankings have few rows in the relation, so that many are the same, as far as measures read them."""
     few = 0 < judgments.rows.height <= tuning.TUNING.alike * len(judgments.queries)
-    if not few or needs.whole or needs.unjudged or pair.splits or not needs.columns.isdisjoint(pair.run.keys):
-        return False
-    return bool(measures) and are_ours(measures)
+    read_alone = needs.columns.isdisjoint(pair.run.keys) and not (needs.whole or needs.unjudged or pair.splits)
+    return few and read_alone and bool(measures) and are_ours(measures)
 
 
 def with_alike(relation: pl.DataFrame, run: Rankings, pair: RunAndQrels) -> pl.DataFrame:

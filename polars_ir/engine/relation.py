@@ -302,8 +302,7 @@ def _of_preferences(
     ids = (pl.col(column).cast(pair.run.dtypes[column]) for column in table.document)
     preferences = replace(preferences, documents=preferences.documents.with_columns(ids))
     systems = pair.run.found(systems_of(pair.run, pair.systems)).height if pair.systems else 1
-    of_one = pair.run.found(preferences.pairs).height
-    pair = replace(pair, preferences=systems * of_one)
+    pair = replace(pair, preferences=systems * pair.run.found(preferences.pairs).height)
     return pair, relate_pairs(preferences, ranks, pair.keys, table.keys)
 
 

@@ -122,9 +122,7 @@ def _judged(qrels: Any, per: str | None, by: Sequence[str]) -> CanonicalFrame:
 def _each_once(qrels: CanonicalFrame) -> CanonicalFrame:
     """Judgments of documents; for one with several subtopics, its highest grade."""
     part = find("qrels", "subtopic", [name for name in qrels.columns if name not in qrels.names])
-    if part is None or not could_be("subtopic", qrels.dtypes[part]):
-        return qrels
-    if not qrels.may_repeat(*qrels.document):
+    if part is None or not could_be("subtopic", qrels.dtypes[part]) or not qrels.may_repeat(*qrels.document):
         return qrels
     qrels.check_once(*qrels.document, part)
     repeated = (pl.len().over([*qrels.document, part]) > 1) & pl.col("doc_id").is_not_null()

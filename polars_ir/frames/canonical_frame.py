@@ -89,9 +89,11 @@ class CanonicalFrame:
         return self.select(name).collect(engine="in-memory").to_series()
 
     def first(self, name: str, count: int) -> pl.Series:
-        """The first values of a column; none of a LazyFrame."""
+        """The first values of a column of a table in memory."""
         frame, make = self.sources[0]
-        return self.found(frame.lazy().head(count).select(make[name])).to_series()
+        rows = frame.head(count)
+        first = rows.select(make[name]) if isinstance(rows, pl.DataFrame) else rows.select(make[name]).collect()
+        return first.to_series()
 
     def all_columns(self) -> pl.LazyFrame:
         """A plan for all of the columns."""

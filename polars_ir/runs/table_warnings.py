@@ -33,6 +33,8 @@ NAMED = 3
 def warn_of_tables(run: Any, pair: RunAndQrels, measures: Sequence[ResolvedMeasure]) -> None:
     """Warn of grades in memory, of tables or columns that were probably exchanged, and of ids of no document."""
     warn_of_grades(pair, measures)
+    if not pair.run.rows:
+        return
     if pair.qrels is not None and _are_exchanged(pair.run, pair.qrels):
         warn(
             f"scores of {table_name('run')} look like grades, and grades of {table_name('qrels')} like scores.",
@@ -54,7 +56,7 @@ def _are_exchanged(run: CanonicalFrame, qrels: CanonicalFrame) -> bool:
     """True for tables in memory that `exchanged` finds so."""
     # Grades are mostly small, which is all that need be read then.
     grades = qrels.first("relevance", SAMPLED)
-    return bool(_no_grade(grades).any()) and bool(run.found(exchanged(run, qrels))["exchanged"].any())
+    return bool(_no_grade(grades).any()) and bool(exchanged(run, qrels).collect(engine="in-memory").item())
 
 
 def exchanged(run: CanonicalFrame, qrels: CanonicalFrame) -> pl.LazyFrame:
