@@ -95,9 +95,9 @@ def align(
         return RunAndQrels(labelled, None)
     prepared = qrels if isinstance(qrels, PreparedJudgments) else None
     run_side = run_table(run, by=by)
-    if isinstance(qrels, pl.LazyFrame):
-        qrels = run_side.computed(qrels)
     table = prepared.kept(("table", per, by), lambda: _judged(qrels, per, by)) if prepared else _judged(qrels, per, by)
+    if run_side.eager and not table.eager:
+        table = _judged(qrels.collect(), per, by)
     run_side, qrels_side = same_types(run_side, table)
     if search:
         search_run(run_side)
