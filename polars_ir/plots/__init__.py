@@ -14,10 +14,9 @@ from polars_ir.extras import require
 require("plot", "polars_ir.plots")
 
 from polars_ir.plots.lines import cutoffs, precision_recall, series
-from polars_ir.plots.overview import forest, heatmap, ranks
+from polars_ir.plots.overview import forest, heatmap, ranks, stages
 from polars_ir.plots.pairwise import differences, scatter
 from polars_ir.plots.spread import distribution
-from polars_ir.plots.stages import stages
 
 __all__ = [
     "cutoffs",

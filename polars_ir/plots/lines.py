@@ -53,31 +53,29 @@ def lines(
     x: alt.X,
     y: str,
     systems: list[str],
-    *,
+    coloured: list[str] | None,
     domain: Any = alt.Undefined,
-    coloured: list[str] | None = None,
-    named: bool = False,
 ) -> list[alt.Chart]:
     """The layers of a line with points per system, over bands from `low` to `high` where these do not hide each other.
 
-    Lines that are `named` at their ends have no legend, and a click on a point shows one system alone.
+    Names at their ends stand in the place of a legend, and a click on a point shows one system alone.
     """
-    of_run, of_points = style.colour(systems, coloured), style.shape(systems, coloured)
-    if named:
-        of_run, of_points = of_run.legend(None), of_points.legend(None)
+    dashes = style.scale_of(systems, style.DASHES, coloured, [1, 0])
+    shapes = style.scale_of(systems, style.SHAPES, coloured, "circle")
     figures = [column for column in ("mean", "low", "high") if column in rows.columns]
     tooltip = ["run:N", x.shorthand, *style.of_figures(*figures), "n_queries:Q"]
     if coloured is not None:
         # The last ones drawn lie on top.
         rows = rows.sort(pl.col("run").is_in(coloured), maintain_order=True)
-    base = alt.Chart(rows).encode(x=x, color=of_run, opacity=style.seen())
+    base = alt.Chart(rows).encode(x=x, color=style.colour(systems, coloured), opacity=style.seen())
     mean = alt.Y("mean:Q", title=y, scale=alt.Scale(zero=False, domain=domain), axis=style.axis())
-    line = base.mark_line(strokeWidth=1.5).encode(y=mean, strokeDash=style.dash(systems, coloured))
-    points = base.mark_point(filled=True, size=50).encode(y=mean, shape=of_points, tooltip=tooltip)
+    line = base.mark_line(strokeWidth=1.5).encode(y=mean, strokeDash=alt.StrokeDash("run:N", scale=dashes, legend=None))
+    shape = alt.Shape("run:N", scale=shapes, legend=None, title=None)
+    points = base.mark_point(filled=True, size=50).encode(y=mean, shape=shape, tooltip=tooltip)
     if coloured is not None:
         small = alt.condition(alt.FieldOneOfPredicate("run", coloured), alt.value(50), alt.value(12))
         points = points.encode(size=small)
-    layers = [line, points.add_params(style.click(on_legend=not named))]
+    layers = [line, points.add_params(style.click())]
     if "low" in rows.columns and len(systems) <= style.MOST_COLOURED:
         band = base.transform_filter("isValid(datum.low)").mark_area(clip=True)
         layers = [band.encode(y=alt.Y("low:Q"), y2="high:Q", opacity=style.seen(0.15)), *layers]
@@ -107,7 +105,7 @@ def names_at_the_end(
     base = alt.Chart(ends.with_columns(place=pl.Series(places, dtype=pl.Float64), name=short))
     bold = alt.ExprRef("datum.bold ? 'bold' : 'normal'")
     names: alt.Chart = base.mark_text(align="left", dx=8, fontWeight=bold).encode(
-        x=x, y="place:Q", text="name:N", color=style.colour(systems, coloured).legend(None), opacity=style.seen()
+        x=x, y="place:Q", text="name:N", color=style.colour(systems, coloured), opacity=style.seen()
     )
     return names
 
@@ -215,7 +213,7 @@ def _curve(
     systems, column, ks = style.systems_of(of_all), next(iter(names)), list(names.values())
     x = alt.X("k:Q", title="cutoff k", scale=alt.Scale(type="log", nice=False), axis=style.axis(values=ks, grid=False))
     y = style.with_direction(column).replace(f"@{ks[0]}", "@k")
-    layers = lines(rows, x, y if baseline is None else f"difference in {y}", systems, coloured=coloured, named=True)
+    layers = lines(rows, x, y if baseline is None else f"difference in {y}", systems, coloured)
     ends = ["mean"] if coloured else ["mean", "low", "high"]
     shown = [0.0, *of_all.select(ends).unpivot()["value"].drop_nulls()][baseline is None :] or [0.0, 1.0]
     if len(systems) > 1 or baseline is not None:
@@ -307,9 +305,9 @@ def precision_recall(
     title = style.titled("Precision and recall", f"At 11 levels of recall.{relevant} {note}")
     panels = {}
     for heading, of_part in style.by_part(rows, parts.headings()).items():
-        several = len(systems) > 1
-        layers = lines(of_part, x, "interpolated precision", systems, domain=[0, 1], coloured=coloured, named=several)
-        layers += [names_at_the_end(of_part, x, systems, coloured, (0, 1), height=400)] if several else []
+        layers = lines(of_part, x, "interpolated precision", systems, coloured, [0, 1])
+        if len(systems) > 1:
+            layers.append(names_at_the_end(of_part, x, systems, coloured, (0, 1), height=400))
         panels[heading] = alt.LayerChart(data=of_part, layer=layers).properties(width=400, height=400)
     return style.of_parts(panels).properties(title=title)
 
@@ -406,10 +404,15 @@ def _marked(
     rows: pl.DataFrame, x: alt.X, measure: str, systems: list[str], coloured: list[str] | None
 ) -> alt.LayerChart:
     """A panel of a measure, with a ring around each point that has drifted, and the size of each stretch."""
-    domain = _within_bounds(rows, measure)
+    means: list[float] = rows["mean"].drop_nulls().to_list()
+    domain: Any = alt.Undefined
+    if column_of(measure) is not None and means:
+        # No value beyond these ends is possible, though the interval of a few queries may go there.
+        intervals = rows.select("low", "high").unpivot()["value"].drop_nulls().to_list()
+        domain = style.ends_of_axis(measure, means, intervals)
     rows = style.drawn(rows, f"Take longer stretches of time, such as {option('every', '1mo')}, or fewer systems")
-    y, of_run = style.with_direction(measure), style.colour(systems, coloured).legend(None)
-    course = lines(rows, x, y, systems, domain=domain, coloured=coloured, named=True)
+    y, of_run = style.with_direction(measure), style.colour(systems, coloured)
+    course = lines(rows, x, y, systems, coloured, domain)
     drifted = alt.Chart(rows).transform_filter("datum.drifted === true")
     rings = drifted.mark_point(size=170, strokeWidth=2, filled=False)
     rings = rings.encode(x=x, y="mean:Q", color=of_run, opacity=style.seen())
@@ -418,15 +421,6 @@ def _marked(
     texts = alt.Chart(sizes.gather_every(step)).mark_text(fontSize=9, color=style.FOREGROUND)
     layers = [*course, rings, texts.encode(x=x, y=alt.value(-6), text="n_queries:Q")]
     if len(systems) > 1:
-        shown = rows["mean"].drop_nulls().to_list() or [0.0, 1.0]
-        span = (min(shown), max(shown)) if domain is alt.Undefined else (domain[0], domain[1])
+        span = (min(means, default=0.0), max(means, default=1.0)) if domain is alt.Undefined else (domain[0], domain[1])
         layers.append(names_at_the_end(rows, x, systems, coloured, span, height=PANEL))
     return alt.LayerChart(data=rows, layer=layers).properties(width=600, height=PANEL)
-
-
-def _within_bounds(rows: pl.DataFrame, measure: str) -> Any:
-    """The ends of the axis: no value beyond them is possible, though the interval of a few queries may go there."""
-    means = rows["mean"].drop_nulls().to_list()
-    if column_of(measure) is None or not means:
-        return alt.Undefined
-    return style.ends_of_axis(measure, means, rows.select("low", "high").unpivot()["value"].drop_nulls().to_list())

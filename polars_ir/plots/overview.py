@@ -1,8 +1,8 @@
-"""All systems at once: differences from a baseline, scores, and possible ranks."""
+"""All systems at once: differences from a baseline, scores, and possible ranks; or the stages of a pipeline."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import altair as alt
@@ -16,6 +16,8 @@ from polars_ir.per_query.ranks import ranks as ranks_of
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import TESTS, Ranking, Testing
 from polars_ir.plots import style
+from polars_ir.plots.lines import in_polars
+from polars_ir.runs.stages import stages as stages_of
 
 #: The most panels side by side.
 COLUMNS = 2
@@ -66,9 +68,13 @@ def forest(
     comparison = compare(frame, names, baseline=baseline, by=parts.columns or None, **options)
     first = comparison.filter(measure=names[0]).group_by("run", maintain_order=True).agg(pl.col("difference").mean())
     systems = first.sort("difference", descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)["run"]
-    panels = []
+    better, worse, neither, untested = map(pl.lit, VERDICTS)
+    significant, panels = pl.col("significant"), []
     for name in names:
-        rows = style.by_part(_with_verdict(comparison.filter(measure=name), name), headings)
+        is_better = (pl.col("difference") < 0) == is_cost(name)
+        verdict = pl.when(significant & is_better).then(better).when(significant).then(worse).when(~significant)
+        of_name = comparison.filter(measure=name).with_columns(verdict=verdict.then(neither).otherwise(untested))
+        rows = style.by_part(of_name, headings)
         title = f"{style.with_direction(name)}: difference from {style.shortened(baseline)}"
         of_parts = {heading: _intervals(of_part, systems.to_list(), title) for heading, of_part in rows.items()}
         panels.append(style.of_parts(of_parts))
@@ -81,15 +87,7 @@ def forest(
     return style.side_by_side(panels, style.titled(title, below, lacking), columns=1 if parts.keys else COLUMNS)
 
 
-def _with_verdict(rows: pl.DataFrame, measure: str) -> pl.DataFrame:
-    better, worse, neither, untested = map(pl.lit, VERDICTS)
-    significant, is_better = pl.col("significant"), (pl.col("difference") < 0) == is_cost(measure)
-    verdict = pl.when(significant & is_better).then(better).when(significant).then(worse)
-    return rows.with_columns(verdict=verdict.when(~significant).then(neither).otherwise(untested))
-
-
 def _intervals(rows: pl.DataFrame, systems: list[str], title: str) -> alt.LayerChart:
-    """A panel of a measure: differences with their intervals, and the line of 0."""
     colour, shape = style.of_kinds("verdict", VERDICTS)
     means = ("mean", "baseline_mean", "difference")
     figures = style.of_figures(*means, "low", "high", "simultaneous_low", "simultaneous_high", "p", "p_corrected")
@@ -106,7 +104,7 @@ def _intervals(rows: pl.DataFrame, systems: list[str], title: str) -> alt.LayerC
     lines = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3).encode(x=alt.X("low:Q"), x2="high:Q")
     of_all = base.transform_filter("isValid(datum.simultaneous_low)").mark_rule(strokeWidth=1)
     of_all = of_all.encode(x=alt.X("simultaneous_low:Q"), x2="simultaneous_high:Q")
-    points = base.mark_point(filled=True, size=90).encode(x=x, shape=shape).add_params(style.click(on_legend=False))
+    points = base.mark_point(filled=True, size=90).encode(x=x, shape=shape).add_params(style.click())
     panel = alt.LayerChart(layer=[zero, points, lines, of_all])
     return panel.properties(width=320, height=alt.Step(22))
 
@@ -170,7 +168,6 @@ def heatmap(per_query: Any, measures: Measures = None, *, by: str | Sequence[str
 
 
 def _cells(cells: pl.DataFrame, column: str, columns: list[str], systems: list[str]) -> alt.LayerChart:
-    """A panel of shaded means, with a row per system."""
     on_top = style.axis(orient="top", labelAngle=-40)
     base = alt.Chart(cells).encode(
         x=alt.X(f"{column}:N", sort=columns, title=column if column == "measure" else None, axis=on_top),
@@ -188,7 +185,7 @@ def _cells(cells: pl.DataFrame, column: str, columns: list[str], systems: list[s
     of_text = alt.when("!isValid(datum.shade)").then(foreground).when("datum.shade > 0.6").then(white)
     rectangles = base.transform_filter("isValid(datum.shade)").mark_rect().encode(color=shade)
     texts = base.mark_text().encode(text="text:N", color=of_text.otherwise(black))
-    texts = texts.add_params(style.click(on_legend=False))
+    texts = texts.add_params(style.click())
     chart = alt.LayerChart(data=cells, layer=[rectangles, texts])
     return chart.properties(width=alt.Step(56), height=alt.Step(24))
 
@@ -253,7 +250,6 @@ def ranks(
 
 
 def _ranges(rows: pl.DataFrame, measure: str) -> alt.LayerChart:
-    """A panel of a measure."""
     systems = rows["run"].to_list()
     colour, shape = style.of_kinds("group", GROUPS)
     columns = ("run:N", "rank:Q", "best_rank:Q", "worst_rank:Q", "group:N", "n_queries:Q", "note:N")
@@ -269,6 +265,63 @@ def _ranges(rows: pl.DataFrame, measure: str) -> alt.LayerChart:
     )
     known = base.transform_filter("isValid(datum.rank)")
     lines = known.mark_rule(strokeWidth=3).encode(x=alt.X("best_rank:Q"), x2="worst_rank:Q")
-    points = known.mark_point(filled=True, size=80).encode(x=x, shape=shape).add_params(style.click(on_legend=False))
+    points = known.mark_point(filled=True, size=80).encode(x=x, shape=shape).add_params(style.click())
     panel = alt.LayerChart(layer=[lines, points])
     return panel.properties(width=320, height=alt.Step(20))
+
+
+#: What a stage does with relevant documents, with its colour.
+KINDS = {"gained": style.OUTCOMES["win"], "kept": style.OUTCOMES["tie"], "lost": style.OUTCOMES["loss"]}
+
+
+@public(then=style.without_markup)
+def stages(run: Mapping[str, Any], qrels: Any, *, k: int = 10, rel: float = 1) -> style.Chart:
+    """The relevant documents among the first `k` of each stage of a pipeline: kept and gained above, lost below 0.
+
+    The numbers at the bars are the relevant documents of all queries that the stage has.
+
+    Parameters
+    ----------
+    run
+        The runs in the order of the stages, as `ir.stages` takes them.
+    k
+        The number of first documents.
+    rel
+        The lowest grade that is relevant.
+
+    Returns
+    -------
+    alt.LayerChart
+        `stage`, `kind` (kept, gained or lost) and `documents`: sums over the queries of `ir.stages`.
+
+    Examples
+    --------
+    >>> from polars_ir import plots
+    >>> chart = plots.stages({"retriever": {"q": ["a", "b"]}, "reranker": {"q": ["b", "x"]}}, {"q": ["a", "b"]}, k=2)
+    >>> chart.layer[0].data.filter(stage="reranker").select("kind", "documents").rows()
+    [('gained', 0), ('kept', 1), ('lost', -1)]
+    """
+    per_query = in_polars(stages_of(run, qrels, k=k, rel=rel))
+    sums = per_query.group_by("stage", maintain_order=True).agg(pl.col("n_relevant", "gained", "lost").sum())
+    parts = {"gained": pl.col("gained"), "kept": pl.col("n_relevant") - pl.col("gained"), "lost": -pl.col("lost")}
+    bars = sums.select("stage", **parts).unpivot(index="stage", variable_name="kind", value_name="documents")
+    order = sums["stage"].to_list()
+    base = alt.Chart(style.drawn(bars, "Draw fewer stages."))
+    x = alt.X("stage:N", sort=order, title=None, axis=style.axis(labelAngle=0))
+    title = f"relevant documents among the first {k}"
+    y = alt.Y("sum(documents):Q", title=title, axis=style.axis(tickMinStep=1), stack="zero")
+    colours = alt.Scale(domain=list(KINDS), range=list(KINDS.values()))
+    drawn = base.mark_bar().encode(
+        x=x,
+        y=y,
+        color=alt.Color("kind:N", scale=colours, title=None),
+        order=alt.Order("kind:N", sort="descending"),
+        tooltip=["stage:N", "kind:N", "documents:Q"],
+    )
+    labels = alt.Chart(sums).mark_text(dy=-8, color=style.FOREGROUND)
+    labels = labels.encode(x=x, y=alt.Y("n_relevant:Q"), text="n_relevant:Q")
+    zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color=style.FOREGROUND).encode(y="zero:Q")
+    n_queries = per_query.height // max(len(order), 1)
+    below = f"{n_queries:,} queries with a relevant document; lost: the stage before had them among its first {k}"
+    panel = alt.LayerChart(layer=[drawn, labels, zero])
+    return panel.properties(width=alt.Step(90), height=260, title=style.titled("Where documents are lost", below))

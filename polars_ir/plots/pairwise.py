@@ -133,7 +133,6 @@ def differences(
 
 
 def _title(name: str, baseline: str, rows: list[dict[str, Any]], explanation: str, *others: str) -> alt.TitleParams:
-    """The title of the chart of one system or of several."""
     if len(rows) > 1:
         explanation = f"{explanation}; solid if significant, else dashed."
         return style.titled(f"{name}: differences from {baseline}", explanation, *others)
@@ -162,7 +161,7 @@ def _bars_and_mean(bars: pl.DataFrame, row: Mapping[str, Any], y: alt.Y, *, sing
     x = alt.X("start:Q", title="queries, the greatest win first", scale=scale, axis=ticks)
     tooltip_of_bars = ["query_id:N", "difference:Q", "outcome:N", "n_queries:Q"]
     of_bars = alt.Chart(bars).encode(x=x, x2="end:Q", color=style.of_outcomes(), tooltip=tooltip_of_bars)
-    chosen = [style.click("query", on_legend=False)] if bars["query_id"].null_count() == 0 else []
+    chosen = [style.click("query")] if bars["query_id"].null_count() == 0 else []
     if chosen:
         of_bars = of_bars.encode(opacity=style.seen(of="query"))
     # Without a stroke there are seams between the bars.
@@ -265,7 +264,6 @@ def scatter(
 
 
 def _scattered(pairs: pl.DataFrame, name: str, x: str, y: str, ends: list[float], cell: float | None) -> alt.LayerChart:
-    """A panel of pairs of values, on axes with the same ends."""
     points, square, shown = _points(pairs, cell), alt.Scale(domain=ends, nice=True), style.with_direction(name)
     marks = alt.Chart(points).encode(
         x=alt.X("x_value:Q", title=f"{style.shortened(x)}: {shown}", scale=square, axis=style.axis()),
@@ -281,7 +279,7 @@ def _scattered(pairs: pl.DataFrame, name: str, x: str, y: str, ends: list[float]
         marks = marks.encode(shape=alt.Shape("outcome:N", scale=shapes, title=None), stroke=stroke)
     else:
         marks = marks.mark_square()
-    marks = marks.encode(opacity=style.seen(of="query")).add_params(style.click("query", on_legend=False))
+    marks = marks.encode(opacity=style.seen(of="query")).add_params(style.click("query"))
     diagonal = alt.Chart(pl.DataFrame({"x_value": ends, "y_value": ends})).encode(x="x_value:Q", y="y_value:Q")
     diagonal = diagonal.mark_line(color=style.GREY, strokeDash=[4, 3])
     return alt.LayerChart(layer=[diagonal, marks]).properties(width=SIDE, height=SIDE)

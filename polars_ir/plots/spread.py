@@ -83,7 +83,10 @@ def distribution(per_query: Any, measures: Measures = None, *, by: str | Sequenc
     shown: dict[str, dict[str, _Shown]] = {}
     for name in names:
         of_measure = means.filter(pl.col("mean").is_not_null(), measure=name)
-        ends = _ends(rows, of_measure, name)
+        values = rows[name].cast(pl.Float64).drop_nulls().to_list() or [0.0, 1.0]
+        intervals = of_measure.select("low", "high").unpivot()["value"].drop_nulls().to_list()
+        ends = style.ends_of_axis(name, values, intervals)
+        ends = ends if ends[0] < ends[1] else [ends[0] - 0.5, ends[0] + 0.5]
         of_parts = style.by_part(of_measure, headings)
         shown[name] = {
             heading: _shown(of_part, of_parts[heading], systems, name, ends)
@@ -118,7 +121,6 @@ class _Shown(NamedTuple):
 
 
 def _shown(rows: pl.DataFrame, means: pl.DataFrame, systems: list[str], measure: str, ends: list[float]) -> _Shown:
-    """The content of the panel of a measure, a row per system."""
     row_height = HEIGHTS[len(systems) > FEW]
     floors = pl.DataFrame({"run": systems}).with_row_index("row").select("run", floor=-1.0 - pl.col("row") + 0.2)
     of_measure = rows.select("run", value=pl.col(measure).cast(pl.Float64)).drop_nulls()
@@ -130,7 +132,6 @@ def _shown(rows: pl.DataFrame, means: pl.DataFrame, systems: list[str], measure:
 
 
 def _panel(shown: _Shown, systems: list[str], size: float) -> alt.LayerChart:
-    """A panel of a measure: a row per system."""
     x = alt.X(
         title=style.with_direction(shown.measure),
         scale=alt.Scale(domain=shown.ends, nice=False, padding=6),
@@ -156,13 +157,6 @@ def _panel(shown: _Shown, systems: list[str], size: float) -> alt.LayerChart:
     return alt.LayerChart(layer=layers).properties(width=WIDTH, height=shown.row_height * len(systems))
 
 
-def _ends(rows: pl.DataFrame, means: pl.DataFrame, measure: str) -> list[float]:
-    """The ends of the axis: those of the values and of the means' intervals, within the bounds of the measure."""
-    values = rows[measure].cast(pl.Float64).drop_nulls().to_list() or [0.0, 1.0]
-    ends = style.ends_of_axis(measure, values, means.select("low", "high").unpivot()["value"].drop_nulls().to_list())
-    return ends if ends[0] < ends[1] else [ends[0] - 0.5, ends[0] + 0.5]
-
-
 def _stacked(values: pl.DataFrame, ends: list[float], row_height: int) -> tuple[pl.DataFrame, float | None]:
     """Quantiles of each system, those of a bin on each other, and the size of their dots; None if it is too small."""
     width = (ends[1] - ends[0]) / BINS
@@ -181,11 +175,10 @@ def _stacked(values: pl.DataFrame, ends: list[float], row_height: int) -> tuple[
 
 
 def _dots(shown: _Shown, x: alt.X, size: float) -> alt.Chart:
-    """A dot for each quantile, on those below it."""
     stacked_at = shown.ends[0] + pl.col("bin") * (shown.ends[1] - shown.ends[0]) / BINS
     height = pl.col("floor") + (pl.col("level") + 0.5) * size / shown.row_height
     dots = style.drawn(shown.values.select("run", "value", stacked_at=stacked_at, height=height), "Show fewer systems.")
-    chart = alt.Chart(dots).mark_circle(size=math.pi / 4 * (0.92 * size) ** 2).add_params(style.click(on_legend=False))
+    chart = alt.Chart(dots).mark_circle(size=math.pi / 4 * (0.92 * size) ** 2).add_params(style.click())
     place, blue = x.field("stacked_at").type("quantitative"), alt.value(style.PALETTE[0])
     dotted: alt.Chart = chart.encode(
         x=place, y="height:Q", tooltip=["run:N", *style.of_figures("value")], color=blue, opacity=style.seen()
@@ -212,4 +205,4 @@ def _bars(shown: _Shown, x: alt.X, *, strips: bool) -> alt.Chart:
         # By its root a share of one query of a hundred is still seen.
         shades = alt.Scale(type="sqrt", domain=[0, shares.select(pl.col("share").max()).item()], range=[0.1, 1])
         bars = bars.encode(fillOpacity=alt.FillOpacity("share:Q", scale=shades, legend=None))
-    return bars.add_params(style.click(on_legend=False))
+    return bars.add_params(style.click())

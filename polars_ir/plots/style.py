@@ -42,9 +42,6 @@ GREY = "#858585"
 #: Black on a light background, white on a dark one.
 FOREGROUND = alt.ExprRef("luminance(background || '#fff') > 0.18 ? '#000' : '#fff'")
 
-#: The parameters of clicks, on marks or in the legend, with the columns of a per-query frame that they choose by.
-CLICKED = {"system": ["run"], "query": ["query_id"]}
-
 #: Altair's limit of rows in a data set.
 MOST_ROWS = 5_000
 
@@ -54,7 +51,7 @@ MOST_COLOURED = len(PALETTE)
 #: The most characters of a name, without its middle beyond that; tooltips have it whole.
 LONGEST_NAME = 40
 
-#: A label of an axis or of a legend, shortened as by `shortened`.
+#: A label of an axis, shortened as by `shortened`.
 LABEL = (
     f"length(datum.label) > {LONGEST_NAME} "
     "? slice(datum.label, 0, 19) + '\u2026' + slice(datum.label, -20) : datum.label"
@@ -174,45 +171,25 @@ def axis(**options: Any) -> alt.Axis:
     return alt.Axis(gridColor=FOREGROUND, gridOpacity=0.15, labelExpr=LABEL, labelLimit=0, titleLimit=0, **options)
 
 
-def colour(systems: Sequence[str], coloured: Sequence[str] | None = None) -> alt.Color:
+def colour(systems: Sequence[str], coloured: Sequence[str] | None) -> alt.Color:
     """A colour for each system, or for some of them, the others being grey."""
-    scale = _scale(systems, PALETTE, coloured, GREY)
-    return alt.Color("run:N", scale=scale, legend=legend(systems, coloured), title=None)
+    return alt.Color("run:N", scale=scale_of(systems, PALETTE, coloured, GREY), legend=None, title=None)
 
 
-def shape(systems: Sequence[str], coloured: Sequence[str] | None = None) -> alt.Shape:
-    """A shape for the points of each system."""
-    scale = _scale(systems, SHAPES, coloured, "circle")
-    return alt.Shape("run:N", scale=scale, legend=legend(systems, coloured), title=None)
-
-
-def dash(systems: Sequence[str], coloured: Sequence[str] | None = None) -> alt.StrokeDash:
-    """Dashes for the line of each system."""
-    return alt.StrokeDash("run:N", scale=_scale(systems, DASHES, coloured, [1, 0]), legend=None)
-
-
-def _scale(systems: Sequence[str], kinds: Sequence[Any], coloured: Sequence[str] | None, other: Any) -> alt.Scale:
+def scale_of(systems: Sequence[str], kinds: Sequence[Any], coloured: Sequence[str] | None, other: Any) -> alt.Scale:
     """A kind for each system, or for some of them; the others have one kind."""
     own = dict(zip(systems if coloured is None else coloured, kinds, strict=False))
     return alt.Scale(domain=list(systems), range=[own.get(system, other) for system in systems])
 
 
-def click(of: str = "system", *, on_legend: bool = True) -> alt.Parameter:
-    """The click parameter that selects one system, or query, in all panels; also on their legend."""
-    return alt.selection_point(name=of, fields=CLICKED[of], bind="legend" if on_legend else alt.Undefined)
+def click(of: str = "system") -> alt.Parameter:
+    """The click parameter that selects one system, or query, in all panels."""
+    return alt.selection_point(name=of, fields=["run" if of == "system" else "query_id"])
 
 
 def seen(opacity: float = 1, *, of: str = "system") -> Any:
     """The opacity of the marks of a system, or query: next to none if another one was clicked."""
     return alt.condition(click(of), alt.value(opacity), alt.value(opacity / 10))
-
-
-def legend(systems: Sequence[str], coloured: Sequence[str] | None = None) -> alt.Legend | None:
-    """The systems that have a colour; none for a single one."""
-    if len(systems) < 2:
-        return None
-    shown = alt.Undefined if coloured is None else list(coloured)
-    return alt.Legend(values=shown, labelExpr=LABEL, labelLimit=0, symbolOpacity=1, symbolStrokeWidth=0)
 
 
 def of_figures(*columns: str) -> list[alt.Tooltip]:
@@ -289,7 +266,7 @@ def number(value: float) -> str:
 
 
 #: Text that ends a script, or that begins a comment which hides the end.
-_MARKUP, _HARMLESS = "<([/!])", "<\u2060${1}"
+_MARKUP = "<([/!])"
 
 #: Controls, ends of lines and marks of direction by their codes, each as a text that is seen.
 SEEN = {
@@ -297,7 +274,6 @@ SEEN = {
     for of_kind in ((0, 0x20), (0x7F, 0xA0), (0x200E, 0x2010), (0x2028, 0x202F), (0x2066, 0x206A))
     for code in range(*of_kind)
 }
-_SEEN = {chr(code): text for code, text in SEEN.items()}
 
 
 def without_markup(part: Any) -> Any:
@@ -305,7 +281,8 @@ def without_markup(part: Any) -> Any:
     if isinstance(part, str):
         return re.sub(_MARKUP, "<\u2060\\1", part).translate(SEEN)
     if isinstance(part, pl.DataFrame):
-        return part.with_columns(pl.col(pl.String).str.replace_all(_MARKUP, _HARMLESS).str.replace_many(_SEEN))
+        harmless = pl.col(pl.String).str.replace_all(_MARKUP, "<\u2060${1}")
+        return part.with_columns(harmless.str.replace_many({chr(code): text for code, text in SEEN.items()}))
     if isinstance(part, list):
         return [without_markup(one) for one in part]
     if isinstance(part, dict):
