@@ -72,15 +72,13 @@ def figures(values: Iterable[float | None], *, signed: bool = False) -> list[str
     places = 4
     while places < 13 and len({f"{value:.{places}f}" for value in different}) < len(different):
         places += 1
-    return [_figure(value, places, "+" if signed else "") for value in values]
-
-
-def _figure(value: float | None, places: int, sign: str) -> str:
-    if value is None:
-        return "\N{EN DASH}"
-    text = f"{value:{sign}.{places}f}"
-    text = f"{value:{sign}.1e}" if value and not float(text) else text
-    return text.replace("-", "\N{MINUS SIGN}")
+    sign, texts = "+" if signed else "", []
+    for value in values:
+        text = "\N{EN DASH}" if value is None else f"{value:{sign}.{places}f}"
+        if value and not float(text):
+            text = f"{value:{sign}.1e}"
+        texts.append(text.replace("-", "\N{MINUS SIGN}"))
+    return texts
 
 
 def answer(

@@ -37,28 +37,22 @@ def doubts_of(experiment: Experiment, options: Reporting) -> Doubts:
         found: Finding = {"finding": name, "severity": severity, "meaning": meaning, "systems": []}
         findings.setdefault(name, found)["systems"].append(of_system)
     worst_first = sorted(findings.values(), key=lambda each: SEVERITIES.index(each["severity"]))
-    few = rows.height <= MOST_ROWS
+    few, only_relevant = rows.height <= MOST_ROWS, False
+    if experiment.counts:
+        judged: pl.DataFrame = qrels.frame
+        grade = find("qrels", "relevance", judged.columns)
+        only_relevant = grade is None or judged.filter(pl.col(grade).cast(pl.Float64, strict=False) <= 0).is_empty()
     bounds = _bounds(rows, qrels, experiment.resolved[0], options) if few else None
     return {
         "findings": worst_first,
         "bounds": bounds,
         "without_bounds": not few,
         "checked": True,
-        "only_relevant": _only_relevant(experiment),
+        "only_relevant": only_relevant,
     }
 
 
-def _only_relevant(experiment: Experiment) -> bool:
-    """Judgments of documents without a grade of 0 or less: a list of the relevant ones."""
-    if not experiment.counts:
-        return False
-    judged: pl.DataFrame = experiment.qrels.frame
-    grade = find("qrels", "relevance", judged.columns)
-    return grade is None or judged.filter(pl.col(grade).cast(pl.Float64, strict=False) <= 0).is_empty()
-
-
 def _found(experiment: Experiment, rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """The findings of each system, one after the other."""
     # What evaluate refuses is not there, and it has counted the unjudged documents.
     elsewhere = TYPES | ROWS | (UNJUDGED if experiment.counts else {})
     only = [name for name in FINDINGS if name not in elsewhere]

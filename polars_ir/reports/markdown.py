@@ -30,9 +30,6 @@ ACTIVE = re.compile(r"[^a-zA-Z0-9\s,;%]")
 #: Lowest p shown, and the level of the tests.
 SMALL_P, LEVEL = 0.0001, 0.05
 
-#: Columns of numbers.
-RIGHT = "---:"
-
 
 def markdown(content: Content, query_figures: bytes) -> str:
     """The comment of a report."""
@@ -81,7 +78,7 @@ def _p(rows: Sequence[Mapping[str, Any] | None]) -> list[str]:
 def _table(columns: Sequence[tuple[str, Sequence[str]]], *, texts: int = 1) -> str:
     """A Markdown table, whose cells are numbers but for the first columns."""
     headings, cells = zip(*columns, strict=True)
-    below = ["---"] * texts + [RIGHT] * (len(columns) - texts)
+    below = ["---"] * texts + ["---:"] * (len(columns) - texts)
     return "\n".join(f"| {' | '.join(row)} |" for row in (headings, below, *zip(*cells, strict=True)))
 
 
@@ -90,7 +87,6 @@ def _folded(summary: str, *parts: str) -> str:
 
 
 def _verdicts(content: Content) -> str:
-    """The verdicts of the gate, where the report is of a change."""
     rows = list(rows_of(content["verdicts"]))
     if not rows:
         return ""
@@ -193,7 +189,6 @@ def _missing(missing: Missing, queries: Sequence[str]) -> list[str]:
 
 
 def _doubts(content: Content) -> str:
-    """The findings, and how many systems have each."""
     lines = [
         f"- {each['finding']} ({len(each['systems'])} of {len(content['systems'])} systems)"
         for each in content["doubts"]["findings"]

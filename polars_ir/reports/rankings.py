@@ -32,17 +32,11 @@ DEPTH, LOOKED_UP = 10, 100
 #: The relevant documents of a query that no system has down to the depth: the most that are kept.
 MISSED = 20
 
-#: Number of queries whose missing evidence is looked up.
-DROPS = 5
-
-#: Maximum length of a text.
-LONGEST_TEXT = 600
+#: Number of queries whose missing evidence is looked up, and the maximum length of a text.
+DROPS, LONGEST_TEXT = 5, 600
 
 #: Default number of queries whose rankings are kept.
 N_QUERIES = 200
-
-#: The measure that is explained where none of the report's can be.
-OTHERWISE = "nDCG@10"
 
 
 def kept(per_query: pl.DataFrame, measure: str, pair: Sequence[str], n: int) -> list[str]:
@@ -73,7 +67,7 @@ def rankings_of(
         return None
     ids = kept(per_query, measures[0], pair, n_queries)
     LOG.info("explaining the rankings of %d queries", len(ids))
-    for measure in (*experiment.resolved, *resolve(OTHERWISE)):
+    for measure in (*experiment.resolved, *resolve("nDCG@10")):
         # What a document adds to a measure of the user's own need not be what they would expect.
         if measure.call and (explained := _explained(rows, qrels, measure, ids, options)) is not None:
             depth = min(cutoff_of(measure) or DEPTH, DEPTH)

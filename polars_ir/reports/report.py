@@ -61,9 +61,6 @@ MOST_PAIRED = 10
 #: Packages whose versions determine the results.
 PACKAGES = ("polars_ir", "polars", "numpy", "scipy", "statsmodels")
 
-#: What a title can be.
-TITLE: Value[Any] = Value("a text", lambda given: isinstance(given, str) and bool(given.strip()))
-
 #: Shown columns of comparisons; the interval beside a corrected p also holds for all comparisons.
 COMPARED: list[str | pl.Expr] = [
     *("run", "baseline", "measure", "difference"),
@@ -182,7 +179,8 @@ def report(
 
 def heading_of(title: str | None = None, date: str | dt.date | None = None) -> dict[str, str | None]:
     """The title and the date of a page, each None where it was not given."""
-    check("title", title, or_none(TITLE, "for that of every report"))
+    text = Value[Any]("a text", lambda given: isinstance(given, str) and bool(given.strip()))
+    check("title", title, or_none(text, "for that of every report"))
     return {"title": title, "date": None if date is None else day_of(date)}
 
 
@@ -361,7 +359,6 @@ def _pair(
 
 
 def _cutoffs(experiment: Experiment) -> Cutoffs | None:
-    """The means of the first measure at several cutoffs; None where it has none."""
     if not experiment.cutoffs:
         return None
     means = mean(experiment.per_query.select("run", "query_id", *experiment.cutoffs))
@@ -371,7 +368,6 @@ def _cutoffs(experiment: Experiment) -> Cutoffs | None:
 
 
 def _queries(query: pl.DataFrame, texts: Any, attributes: pl.DataFrame | None) -> Queries:
-    """Query ids, texts, and slice columns."""
     with_texts = with_text(query.clone(), texts, "queries", "query_id", "query_id", "text")
     described: Queries = {"ids": query["query_id"].to_list(), "texts": None, "attributes": {}}
     if "text" in with_texts.columns:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from string import ascii_lowercase
 from typing import Any
 
@@ -28,12 +29,7 @@ BETTER, WORSE = "\N{DAGGER}", "\N{DOUBLE DAGGER}"
 
 #: Names of corrections in papers; others have their names in statsmodels.
 CORRECTIONS = {
-    "bonferroni": "Bonferroni",
-    "sidak": "Sidak",
-    "holm": "Holm",
-    "holm-sidak": "Holm-Sidak",
-    "simes-hochberg": "Simes-Hochberg",
-    "hommel": "Hommel",
+    **{name: name.title() for name in ("bonferroni", "sidak", "holm", "holm-sidak", "simes-hochberg", "hommel")},
     "fdr_bh": "Benjamini-Hochberg",
     "fdr_by": "Benjamini-Yekutieli",
 }
@@ -61,7 +57,6 @@ def cells_of(
 
 
 def _column(means: pl.DataFrame, measure: str, digits: int, *, percent: bool) -> pl.DataFrame:
-    """The means of a measure as they are printed."""
     times = times_of(measure, percent=percent)
     values = [None if value is None else times * value for value in means[measure]]
     texts = [UNDEFINED if value is None else f"{value:z.{digits}f}" for value in values]
@@ -119,12 +114,8 @@ def _marks(systems: Sequence[str], measure: str, compared: pl.DataFrame | None, 
 
 def _letters(places: Sequence[int]) -> str:
     """The letters of systems, three or more in a row as a range: 40 letters fit no page."""
-    spans: list[list[int]] = []
-    for place in places:
-        if spans and place == spans[-1][-1] + 1:
-            spans[-1].append(place)
-        else:
-            spans.append([place])
+    in_a_row = groupby(enumerate(places), lambda each: each[1] - each[0])
+    spans = [[place for _, place in each] for _, each in in_a_row]
     return ",".join(
         f"{letter(span[0])}\N{EN DASH}{letter(span[-1])}" if len(span) > 2 else ",".join(map(letter, span))
         for span in spans
@@ -209,21 +200,17 @@ PARTS = {"interval": "{:.3g} % interval", "difference": "difference", "p": "p"}
 MINUS = "\N{MINUS SIGN}"
 
 
-def parts_of(show: object) -> list[str]:
-    """The wanted parts, in the order of the columns."""
+def parts_of(show: object, baseline: str | None, test: str | None) -> list[str]:
+    """The wanted parts, in the order of the columns; an error for those of a comparison that is not made."""
     wanted = list(show) if isinstance(show, (list, tuple, set)) else [show]
     for part in wanted:
         check("show", part, one_of(*PARTS))
-    return [part for part in PARTS if part in wanted]
-
-
-def check_parts(parts: Sequence[str], baseline: str | None, test: str | None) -> None:
-    """Raise an `OptionError` for columns of a comparison that is not made."""
     lacking = "baseline" if baseline is None else "test" if test is None else None
     for part in ("difference", "p"):
-        if part in parts and lacking is not None:
+        if part in wanted and lacking is not None:
             says = f"has {part!r}, which needs a baseline and a test."
             raise OptionError(says, about="show", fix=f"Name the {lacking}")
+    return [part for part in PARTS if part in wanted]
 
 
 def beside(

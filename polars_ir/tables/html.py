@@ -15,9 +15,6 @@ from great_tables import GT, loc, style
 
 from polars_ir.tables import typesetting
 
-#: Marks in HTML: they neither push their line down nor are bold with their number.
-RAISED = '<sup style="line-height: 0; font-weight: normal">{}</sup>'
-
 
 class PublicationTable(GT):
     """A `GT` whose text, in a terminal, is the table in Markdown."""
@@ -44,7 +41,9 @@ def great_table(cells: pl.DataFrame, title: str | None, note: str, corner: str) 
         shown = shown.fmt(_printing(html.escape(label)), columns="run", rows=[row])
     for column, name in zip(columns, names, strict=True):
         for row, (printed, marks) in enumerate(column.select("text", "marks").iter_rows()):
-            shown = shown.fmt(_printing(printed + (RAISED.format(marks) if marks else "")), columns=name, rows=[row])
+            # Marks neither push their line down nor are bold with their number.
+            raised = f'<sup style="line-height: 0; font-weight: normal">{marks}</sup>' if marks else ""
+            shown = shown.fmt(_printing(printed + raised), columns=name, rows=[row])
         if best := column["best"].arg_true().to_list():
             shown = shown.tab_style(style.text(weight="bold"), loc.body(columns=name, rows=best))
     shown = _with_spanners(shown, columns)

@@ -29,7 +29,6 @@ from polars_ir.tables import typesetting
 from polars_ir.tables.cells import (
     beside,
     cells_of,
-    check_parts,
     in_percent,
     note_on_best,
     note_on_marks,
@@ -119,11 +118,11 @@ def table(
     check("format", format, one_of(*FORMATS))
     if title is not None and not isinstance(title, str):
         raise OptionError(f"must be a text; got {title!r:.80}.", about="title")
-    places = _places(digits, percent)
+    usual = 2 if check("percent", percent, truth()) else 4
+    places = usual if digits is None else check("digits", digits, whole(0, 15))
     if format in ("gt", "html"):
         require("table", "ir.table")
-    parts = parts_of(show)
-    check_parts(parts, baseline, test)
+    parts = parts_of(show, baseline, test)
     _check_label(label, title)
     keys = keys_named(by, "per_query")
     rows, names = _rows(per_query, measures, keys)
@@ -150,7 +149,11 @@ def table(
         of_queries[heading] = [*note_on_queries(section, systems, names, **lacking)]
     corner = "(%)" if percent and in_percent(names) else ""
     notes = [*note_on_best(pl.concat(of_sections)), *_of_each(of_queries)]
-    cells = pl.concat(map(_headed, headings, of_sections))
+    # The columns are called for a value of keys, too.
+    cells = pl.concat(
+        each.with_columns((pl.lit(f"{heading} " if heading else "") + pl.col("measure", "heading")).name.keep())
+        for heading, each in zip(headings, of_sections, strict=True)
+    )
     if cells["text"].filter(cells["part"].is_in(["interval", "difference"])).str.contains("[", literal=True).any():
         notes.append(f"Intervals of {1 - alpha:.3%}, each by itself.".replace(".000%", " %"))
     if compared is not None and test is not None:
@@ -170,15 +173,6 @@ def _sections(rows: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], 
     if not keys:
         return {(): rows}
     return rows.sort(keys, maintain_order=True).partition_by(keys, as_dict=True, maintain_order=True, include_key=False)
-
-
-def _headed(heading: str, cells: pl.DataFrame) -> pl.DataFrame:
-    """The cells, whose columns are called for a value of keys, too."""
-    if not heading:
-        return cells
-    return cells.with_columns(
-        pl.concat_str(pl.lit(f"{heading} "), pl.col(name)).alias(name) for name in ("measure", "heading")
-    )
 
 
 def _of_each(notes: Mapping[str, Sequence[str]]) -> Sequence[str]:
@@ -225,11 +219,6 @@ def _compared(
     by = list(keys) or None
     comparison: pl.DataFrame = compare(rows, measures, baseline=baseline, by=by, interval=interval, **options)
     return comparison
-
-
-def _places(digits: object, percent: object) -> int:
-    usual = 2 if check("percent", percent, truth()) else 4
-    return usual if digits is None else check("digits", digits, whole(0, 15))
 
 
 def _rows(per_query: Any, measures: Any, keys: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:

@@ -166,7 +166,6 @@ def _printed(column: pl.DataFrame) -> Iterator[str]:
 
 
 def _mean(text: str, marks: str, best: bool) -> str:  # noqa: FBT001  # a row of cells
-    """The two cells of a mean."""
     if text == UNDEFINED:
         return rf"\multicolumn{{2}}{{l}}{{{_latex(text)}}}"
     parts = [_latex(part) for part in text.replace("-", MINUS).partition(".")[::2]]
@@ -201,15 +200,6 @@ def _width(text: str) -> float:
 
 def markdown(cells: pl.DataFrame, title: str | None, note: str, corner: str) -> str:
     """The table in GitHub's Markdown, aligned so that it also reads as plain text."""
-    grid = _grid(cells, corner)
-    widths = [max(3, *map(len, column)) for column in zip(*grid, strict=True)]
-    headings, *rows = ([cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in grid)
-    lines = ["| " + " | ".join(row) + " |" for row in (headings, ["-" * width for width in widths], *rows)]
-    return "\n".join([*([] if title is None else [_markdown(title), ""]), *lines, "", _markdown(note)]) + "\n"
-
-
-def _grid(cells: pl.DataFrame, corner: str) -> list[list[str]]:
-    """The headings, then the row of each system, with its label before it."""
 
     def printed(text: str, marks: str, best: bool) -> str:  # noqa: FBT001  # a row of cells
         # Markdown takes no asterisks before a space for bold.
@@ -218,14 +208,14 @@ def _grid(cells: pl.DataFrame, corner: str) -> list[list[str]]:
         return indent + (f"**{number}**" if best else number) + (f"<sup>{marks}</sup>" if marks else "")
 
     by_system = cells.partition_by("run", maintain_order=True)
-    rows = [
-        [
-            _markdown(system["label"][0]),
-            *(printed(*cell) for cell in system.select("text", "marks", "best").iter_rows()),
-        ]
-        for system in by_system
-    ]
-    return [[_markdown(corner), *map(_markdown, by_system[0]["heading"])], *rows]
+    grid = [[_markdown(corner), *map(_markdown, by_system[0]["heading"])]]
+    for system in by_system:
+        texts = (printed(*cell) for cell in system.select("text", "marks", "best").iter_rows())
+        grid.append([_markdown(system["label"][0]), *texts])
+    widths = [max(3, *map(len, column)) for column in zip(*grid, strict=True)]
+    headings, *rows = ([cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in grid)
+    lines = ["| " + " | ".join(row) + " |" for row in (headings, ["-" * width for width in widths], *rows)]
+    return "\n".join([*([] if title is None else [_markdown(title), ""]), *lines, "", _markdown(note)]) + "\n"
 
 
 def _latex(text: str) -> str:
