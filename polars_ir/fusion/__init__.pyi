@@ -1,5 +1,8 @@
-from polars_ir.fusion.complementarity import Complementarity as Complementarity, complementarity as complementarity
-from polars_ir.fusion.contribution import contribution as contribution
+from polars_ir.fusion.complementarity import (
+    Complementarity as Complementarity,
+    complementarity as complementarity,
+    contribution as contribution,
+)
 from polars_ir.fusion.dialects import DIALECTS as DIALECTS, PRODUCTS as PRODUCTS, Dialect as Dialect
 from polars_ir.fusion.fuse import fuse as fuse
 from polars_ir.fusion.learned.train import fuse_out_of_fold as fuse_out_of_fold, train as train

@@ -7,6 +7,7 @@ does not read them, so that giving them is an error.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import polars as pl
@@ -50,17 +51,9 @@ def _at_most_one(k: float = 60) -> Method:
     return Method("rrf", weight / (check("k", k, positive()) + rank), final=scaled, by_row=True)
 
 
-def _qdrant_dbsf() -> Method:
-    return Method("dbsf", score, norm=dbsf(ddof=1, constant=0.5))
-
-
-def _haystack_dbsf() -> Method:
-    return methods.comb_max()._replace(name="dbsf", norm=dbsf(ddof=0, constant=0.0))
-
-
-def _llamaindex_dbsf() -> Method:
-    return methods.comb_sum()._replace(name="dbsf", norm=dbsf(ddof=0, constant=None))
-
+_QDRANT_DBSF = partial(Method, "dbsf", score, norm=dbsf(ddof=1, constant=0.5))
+_HAYSTACK_DBSF = partial(Method, "dbsf", score, pl.col("term").max(), norm=dbsf(ddof=0, constant=0.0))
+_LLAMAINDEX_DBSF = partial(Method, "dbsf", weight * score, norm=dbsf(ddof=0, constant=None), by_row=True)
 
 _VARIES, _TO_ONE, _TO_HALF = pl.when(score.max() > score.min()), min_max().value, min_max(constant=0.5).value
 
@@ -92,13 +85,13 @@ DIALECTS: tuple[Dialect, ...] = (
     Dialect("weaviate", "min-max", f"{_MIN_MAX}; constant scores 1", norm=min_max()),
     Dialect("llamaindex", "rrf", "1 / (60 + i), i from 0; no weights", method=_rrf(1, rank - 1)),
     Dialect("llamaindex", "min-max", f"{_MIN_MAX}; constant scores 1 if above 0, else 0", norm=_ONE_IF_POSITIVE),
-    Dialect("llamaindex", "dbsf", f"sum of w {_DBSF}, std of the population", method=_llamaindex_dbsf),
+    Dialect("llamaindex", "dbsf", f"sum of w {_DBSF}, std of the population", method=_LLAMAINDEX_DBSF),
     Dialect("chroma", "rrf", "w / (60 + i), i from 0 (its own scores have a minus)", method=_FROM_ZERO),
     Dialect("qdrant", "rrf", "1 / ((i + 1) / w + k - 1), i from 0, k = 2", method=_stretched),
-    Dialect("qdrant", "dbsf", f"sum of {_DBSF}, std of the sample; constant scores 0.5", method=_qdrant_dbsf),
+    Dialect("qdrant", "dbsf", f"sum of {_DBSF}, std of the sample; constant scores 0.5", method=_QDRANT_DBSF),
     Dialect("qdrant", "min-max", f"{_MIN_MAX}; constant scores 0.5, one alone stays", norm=_ONE_ALONE_STAYS),
     Dialect("haystack", "rrf", "61 sum of (w / sum of w) / (61 + i), i from 0", method=_at_most_one),
-    Dialect("haystack", "dbsf", f"max of {_DBSF}, std of the population; constant 0 to 3.3", method=_haystack_dbsf),
+    Dialect("haystack", "dbsf", f"max of {_DBSF}, std of the population; constant 0 to 3.3", method=_HAYSTACK_DBSF),
     Dialect("pyserini", "rrf", "1 / (60 + the rank column); no weights", method=_OF_RANK_COLUMN, by_rank_column=True),
     Dialect("ranx", "rrf", "1 / (60 + rank); no weights", method=_rrf(1, rank)),
     Dialect("ranx", "min-max", f"{_MIN_MAX}; constant scores 0", norm=min_max(constant=0.0)),
@@ -172,7 +165,6 @@ def fusion_of(
 
 
 def _method(method: str | Method, of_dialect: Dialect | None, k: float | None) -> Method:
-    """The record of a method, with the constant of RRF."""
     if k is not None and method != "rrf":
         name = method.name if isinstance(method, Method) else method
         says = f"is the constant of {option('method', 'rrf')}; got {k!r} with the method {name!r}."

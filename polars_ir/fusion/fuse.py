@@ -38,9 +38,6 @@ REPEATED = "polars_ir: repeated"
 #: Term count, and count of runs that returned the document, where the two differ.
 N_TERMS, N_RUNS = "polars_ir: terms", "polars_ir: runs"
 
-#: Message for duplicate documents found while summing.
-DUPLICATES = "a run gives a document of a query more than once; keep the best score of each"
-
 #: Message for fused scores that are NaN, as infinite scores make them.
 NOT_A_NUMBER = "a fused score is NaN, as it is for infinite scores; leave these out, or fuse by ranks ('rrf')"
 
@@ -135,8 +132,7 @@ def fuse(
     else:
         read = fusion.read if not isinstance(weights, pl.Expr) else fusion.read.union(weights.meta.root_names())
         others = [column for column in table.columns if column in read]
-        rows = ranked(table, *others, lower_is_better=lower_is_better)
-        rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)
+        rows = ranked(table, *others, lower_is_better=lower_is_better, depth=depth)
         rows = with_known_ends(rows, fusion.norm, table)
         rows = termed(rows, fusion, weights, table, whole=contributions)
     scores = scored(rows, fusion, weights, table, searched=is_searched(table))
@@ -233,7 +229,8 @@ def scored(
     by_list = _absent_by_list(fusion, table.systems)
     documents = _combined(rows, method, table.systems, columns, counts, by_list=by_list)
     if not searched:
-        documents = guard(documents, pl.col(REPEATED), DUPLICATES)
+        twice = "a run gives a document of a query more than once; keep the best score of each"
+        documents = guard(documents, pl.col(REPEATED), twice)
     if "all_weights" in read:
         whole_weight = all_weights(rows, weights, table)
         if isinstance(whole_weight, pl.Expr):
@@ -251,7 +248,6 @@ def scored(
 
 
 def _terms(rows: pl.LazyFrame, systems: Sequence[str] | None) -> pl.LazyFrame:
-    """The term of each run, in a column of its own."""
     if systems is None:
         fix = "Give a dict of LazyFrames, or collect it"
         says = "needs the names of the runs, which a LazyFrame does not show."

@@ -123,7 +123,6 @@ def _check_direction(name: str | None, run: Any) -> None:
 
 
 def _named(systems: list[str | None]) -> str:
-    """The name of the first of some systems in a message."""
     return "runs" if systems[0] is None else f"run {systems[0]!r}"
 
 

@@ -83,7 +83,6 @@ def _hash() -> pl.Expr:
 
 
 def _rows(lists: pl.LazyFrame, depth: pl.Expr | None = None) -> pl.LazyFrame:
-    """The rows of lists, or of their first ranks."""
     lists = lists if depth is None else lists.with_columns(pl.col("doc_id").list.head(depth))
     lists = lists.with_columns(rank=pl.int_ranges(1, pl.col("doc_id").list.len() + 1, dtype=pl.UInt32))
     return lists.explode("doc_id", "rank")

@@ -128,7 +128,6 @@ def by_query(weights: Any, run: CanonicalFrame) -> pl.LazyFrame:
 
 
 def _cast(column: str, dtype: pl.DataType) -> Fix:
-    """The advice to cast a column of a table of weights."""
     kind = pl.Float64 if dtype.is_float() else pl.Int64 if dtype.is_integer() else pl.String
     return Fix("Cast it", Code.casting("weights", column, kind))
 

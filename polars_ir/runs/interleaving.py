@@ -192,7 +192,7 @@ def interleaving(
 
 def _lists(run: CanonicalFrame, team: str, k: int) -> pl.LazyFrame:
     """The first documents of each query in a list; no team looks deeper than the length of the list."""
-    first = ranked(run).filter(pl.col("rank") <= k)
+    first = ranked(run, depth=k)
     lists = first.group_by("query_id").agg(pl.col("doc_id").sort_by("rank").alias(team))
     return guard(lists, pl.col(team).list.n_unique() < pl.col(team).list.len(), run.repeated)
 

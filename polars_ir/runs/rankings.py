@@ -70,9 +70,13 @@ def of_known_systems(rows: pl.LazyFrame, option: str, names: Iterable[object], r
 
 
 def ranked(
-    run: CanonicalFrame, *columns: str, lower_is_better: LowerIsBetter = False, whole: bool = False
+    run: CanonicalFrame,
+    *columns: str,
+    lower_is_better: LowerIsBetter = False,
+    whole: bool = False,
+    depth: int | None = None,
 ) -> pl.LazyFrame:
-    """Keys, `doc_id`, `score` and `rank` of every row, with other columns of the run.
+    """Keys, `doc_id`, `score` and `rank` of every row, or of the rows to a depth, with other columns of the run.
 
     The score is Float64, unless it is to be `whole`: Float64 cannot hold every integer.
     """
@@ -82,6 +86,7 @@ def ranked(
         rows = _placed(rows.collect().rechunk(), run.keys).lazy()
     else:
         rows = rows.with_columns(rank=place("score").over(run.keys))
+    rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)
     return rows if whole else rows.with_columns(pl.col("score").cast(pl.Float64))
 
 

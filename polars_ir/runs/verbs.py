@@ -223,7 +223,7 @@ def pool(runs: Table[FrameT], *, depth: int) -> FrameT:
     [('q', 'a', 1, 1), ('q', 'b', 1, 2), ('q', 'd', 2, 1)]
     """
     table = checked_run(runs)
-    rows = ranked(table).filter(pl.col("rank") <= check("depth", depth, count()))
+    rows = ranked(table, depth=check("depth", depth, count()))
     n_systems = pl.col("run").n_unique() if "run" in table.dtypes else pl.lit(1)
     pooled = rows.group_by(DOCUMENT).agg(
         rank=pl.col("rank").min().cast(pl.UInt32), n_runs=pl.len().cast(pl.UInt32), twice=pl.len() > n_systems

@@ -155,7 +155,6 @@ def _rising(ends: Any) -> tuple[int, ...]:
 def _lists(
     runs: Any, qrels: Any, rel: float, depth: int | None, lower_is_better: LowerIsBetter, *, partly: bool
 ) -> Lists:
-    """The ranked lists of the judged queries."""
     table = table_of(runs, Fusion(Method("train", score)), lower_is_better=lower_is_better, apart=True)
     systems = systems_of(table)
     table, judgments = same_types(table, judged_once(qrels))
@@ -245,8 +244,7 @@ def fuse_out_of_fold(
     check_collected(table, rows)
     table = replace(table, systems=systems)
     # A fold may have no query that two runs answer, so it is fused within the runs and not by itself.
-    ranking = collected(ranked(table, lower_is_better=lower_is_better), table.rows)
-    ranking = ranking if depth is None else ranking.filter(pl.col("rank") <= depth)
+    ranking = collected(ranked(table, lower_is_better=lower_is_better, depth=depth), table.rows)
     ranking = ranking.join(fold_of, on="query_id", how="left")
     parts = []
     for fold in rows["fold"].unique().sort():

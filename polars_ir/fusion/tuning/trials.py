@@ -12,7 +12,7 @@ import random
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, pairwise, product
+from itertools import combinations, groupby, pairwise, product
 from math import comb
 from typing import Any, NamedTuple
 
@@ -124,9 +124,7 @@ def candidates_of(
     depth = check("depth", depth, or_none(count()))
     check_whole(qrels)
     table, judgments = same_types(replace(table, systems=tuple(systems)), judged_once(qrels))
-    rows = ranked(table, lower_is_better=lower_is_better)
-    rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)
-    ranking = collected(rows, table.rows)
+    ranking = collected(ranked(table, lower_is_better=lower_is_better, depth=depth), table.rows)
     check_collected(table, ranking)
     judged = judgments.select("query_id", "doc_id", "relevance").collect()
     ids = pl.concat([ranking.select("doc_id"), judged.select("doc_id").drop_nulls()]).unique().sort(text("doc_id"))
@@ -156,11 +154,9 @@ class Experiment(NamedTuple):
 
 def measured(trials: Sequence[Trial], candidates: Candidates, experiment: Experiment) -> pl.DataFrame:
     """A row per trial and query: `run` (the number of the trial), `query_id` and the value of the measure."""
-    alike: dict[tuple[float | None, int], dict[int, Trial]] = {}
-    for number, trial in enumerate(trials):
-        alike.setdefault((trial.k, id(trial.norm)), {})[number] = trial
     parts = []
-    for some in alike.values():
+    for _, alike in groupby(enumerate(trials), lambda each: (each[1].k, id(each[1].norm))):
+        some = dict(alike)
         one = next(iter(some.values()))
         fusion = experiment.fusion(one.norm, one.k)
         check_ends(fusion.norm, candidates.systems)

@@ -72,7 +72,6 @@ class TunedFusion(NamedTuple, Generic[FrameT]):
     report: str
 
     def __str__(self) -> str:
-        """The report."""
         return self.report
 
 
@@ -252,8 +251,7 @@ def _out_of_fold_run(
     """The fused run, each query by the choice made without it."""
     table = candidates.table
     fold_of = values.select("query_id", "fold").unique()
-    rows = ranked(table, lower_is_better=lower_is_better)
-    rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)
+    rows = ranked(table, lower_is_better=lower_is_better, depth=depth)
     parts = []
     for fold, number in choices.select("fold", "trial").iter_rows():
         trial = trials[number]
@@ -265,7 +263,6 @@ def _out_of_fold_run(
 
 
 def _means(per_query: pl.DataFrame, name: str, in_sample: float, single: str) -> dict[str, Any]:
-    """The means of the three systems, and the gap between the best configuration in sample and out of fold."""
     by_system = per_query.group_by("run").agg(mean=average(pl.col(name).cast(pl.Float64)))
     means = dict(by_system.iter_rows())
     return {
@@ -289,7 +286,6 @@ def _stability(choices: pl.DataFrame, systems: Sequence[str]) -> dict[str, float
 
 
 def _report(summary: Mapping[str, Any], comparison: pl.DataFrame) -> str:
-    """The findings in words, caveats first."""
     rows = {(row["run"], row["baseline"]): row for row in comparison.iter_rows(named=True)}
     cost = is_cost(summary["measure"])
     tuned = _in_words("The tuned fusion", rows[TUNED, SINGLE], "s", cost=cost)
