@@ -50,8 +50,7 @@ On a cluster
     * A run with a `run` column is read twice, once to find the systems: `run.persist()` what is costly to make.
 """
 
-from polars_ir.spark.evaluate import evaluate
+from polars_ir.spark.evaluate import evaluate, validate
 from polars_ir.spark.per_query import compare, drift, gate, mean, summarize, worst_slices
-from polars_ir.spark.validating import validate
 
 __all__ = ["compare", "drift", "evaluate", "gate", "mean", "summarize", "validate", "worst_slices"]

@@ -70,7 +70,6 @@ def check_spark(role: str, frame: object) -> None:
 
 
 def _in_spark(table: str) -> Code:
-    """Code that makes a Spark frame of a table in memory."""
     return Code(f"session.createDataFrame({table}.to_arrow())", f"session.createDataFrame({table})")
 
 

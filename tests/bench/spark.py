@@ -32,8 +32,8 @@ from tools import FIVE
 
 import polars_ir as ir
 from polars_ir import spark as irs
+from polars_ir.spark.evaluate import COUNTED
 from polars_ir.spark.tables import column, plain
-from polars_ir.spark.validating import COUNTED
 
 #: The rows whose cost is told, and the ticks of a second in which Linux counts CPU time.
 TOLD, TICKS = 10**8, os.sysconf("SC_CLK_TCK")

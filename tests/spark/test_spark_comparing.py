@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 import polars_ir as ir
 from polars_ir import spark as irs
 from polars_ir.spark import per_query, tables
-from polars_ir.spark.validating import COUNTED
+from polars_ir.spark.evaluate import COUNTED
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::polars_ir.IRWarning"),
