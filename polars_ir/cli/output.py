@@ -28,8 +28,8 @@ from polars_ir.files.writers import check_path, write_lines, write_table
 from polars_ir.files.writing.metadata import write_metadata
 from polars_ir.files.writing.replacing import check_writable
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
+from polars_ir.per_query.means import flat
 from polars_ir.per_query.shared.verdicts import p_text
-from polars_ir.per_query.to_metrics import flat
 
 #: Standard output as a file name.
 STDOUT = "-"

@@ -63,7 +63,13 @@ def abstention(per_query: Table[FrameT], confidence: str | Sequence[str] | Any) 
     """
     queries = queries_of(per_query, by=confidence, needs="confidence")
     names, table = queries.slices, queries.table
-    _check_numbers(queries.rows.collect_schema(), names, own=isinstance(confidence, (str, list, tuple)))
+    schema = queries.rows.collect_schema()
+    for name in names:
+        if not (dtype := schema[column_for(name)]).is_numeric():
+            # Columns of per_query are to be fixed there.
+            is_own = isinstance(confidence, (str, list, tuple))
+            fix = Fix("Leave it out", None if is_own else Code.dropping("confidence", [name]))
+            raise DtypeError.of_column("confidence", name, "numbers", dtype, fix)
     systems = queries.rows.sort(table.keys).group_by(*queries.systems, ALL, maintain_order=True)
     areas = [
         systems.agg(pl.lit(measure).alias("measure"), pl.lit(name).alias("confidence"), nAUC=_nauc(measure, name))
@@ -71,15 +77,6 @@ def abstention(per_query: Table[FrameT], confidence: str | Sequence[str] | Any) 
         for name in names
     ]
     return table.give_back(pl.concat(areas).select(*queries.systems, "measure", "confidence", "nAUC"), per_query)
-
-
-def _check_numbers(schema: pl.Schema, names: Sequence[str], *, own: bool) -> None:
-    """Raise a `DtypeError` for columns without numbers; `own` ones are columns of per_query, to be fixed there."""
-    for name in names:
-        dtype = schema[column_for(name)]
-        if not dtype.is_numeric():
-            fix = Fix("Leave it out", None if own else Code.dropping("confidence", [name]))
-            raise DtypeError.of_column("confidence", name, "numbers", dtype, fix)
 
 
 def _nauc(measure: str, name: str) -> pl.Expr:

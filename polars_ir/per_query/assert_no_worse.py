@@ -100,7 +100,6 @@ def as_text(result: pl.DataFrame, options: Mapping[str, Any]) -> str:
 
 
 def _confidence(options: Mapping[str, Any]) -> str:
-    """The confidence of the interval between both bounds."""
     return f"{100 * (1 - 2 * level_of(options)):.3g} %"
 
 

@@ -1,4 +1,4 @@
-"""Comparison of systems with a baseline, or with each other: differences, their uncertainty, and their size.
+"""Comparison of systems with a baseline, or with each other, and the share of pairs that a measure distinguishes.
 
 Conventions: a difference is the system's value minus the baseline's on the same query. Tests use the pairs, queries for
 which both have a value; figures undefined for them are null, and the row's note says why.
@@ -15,14 +15,15 @@ from polars_ir import statistics as stats
 from polars_ir.errors import OptionError, option
 from polars_ir.extras import np
 from polars_ir.frames.kinds import give_back
-from polars_ir.frames.table_types import FrameT, Table
+from polars_ir.frames.table import per_query_table
+from polars_ir.frames.table_types import EagerFrameT, FrameT, Table
 from polars_ir.language.options import check, positive, public
 from polars_ir.per_query.shared import estimators
 from polars_ir.per_query.shared.estimators import Procedure
 from polars_ir.per_query.shared.measures import Measures, check_bounds
-from polars_ir.per_query.shared.options import BOUNDED, OF_MEDIANS, ROUNDED, TESTS, Comparing
-from polars_ir.per_query.shared.paired import PairedSystems, paired_systems
-from polars_ir.per_query.shared.queries import Pairs, check_names
+from polars_ir.per_query.shared.options import BOUNDED, OF_MEDIANS, ROUNDED, TESTS, Comparing, Discriminating
+from polars_ir.per_query.shared.paired import PairedSystems, paired_systems, scores_of
+from polars_ir.per_query.shared.queries import Pairs, schema_of
 from polars_ir.per_query.shared.sums import Source
 from polars_ir.per_query.shared.verdicts import (
     FEW,
@@ -145,7 +146,7 @@ def compared_systems(
     only = {"test": ("t", "auto"), "interval": ("t", "auto", "normal", None)}
     named = {**options, "systems": systems}
     scores = paired_systems(per_query, measures, named, what="ir.compare", only=only, source=source)
-    check_names(scores.slices, columns)
+    schema = schema_of(scores.slices, scores.queries, columns)
     pairs = scores.pairs(baseline, "ir.compare")
     margins = {} if options["margin"] is None else margins_of(options["margin"], list(scores.measures))
     tails = bool(margins) or "auto" in (test.name, options["interval"])
@@ -166,8 +167,7 @@ def compared_systems(
         for row, p in zip(rows, together, strict=True):
             row["p_corrected"] = None if row["p"] is None else max(row["p"], p)
     correction, drawn = None if test.of_all else correction, draws.resamples if test.resampled else None
-    schema, of = scores.schema(columns), options["family"]
-    found = with_corrected_p(rows, schema, "significant", correction, alpha, resamples=drawn, family=of)
+    found = with_corrected_p(rows, schema, "significant", correction, alpha, resamples=drawn, family=options["family"])
     found = found.rename({"run": scores.system})
     few = pl.col("significant") & (pl.col("n_queries") <= FEW) & (test.interval not in ("auto", *OF_MEDIANS))
     flips = pl.col("significant") & (pl.col("n_queries") <= FEW_OF_FLIPS) & (test is TESTS["max-t"])
@@ -215,8 +215,73 @@ def margins_of(margin: float | Mapping[str, float], measures: Sequence[str]) -> 
 
 
 def _rows(of: Pairs, how: Procedure) -> Iterator[dict[str, Any]]:
-    """A row for each measure and pair of systems of a slice."""
     outcomes, effects = estimators.outcomes(of, how), estimators.effects(of, how)
     ends = estimators.intervals([pair.sample for pair in of.pairs], how, outcomes)
     for pair, outcome, effect, *both in zip(of.pairs, outcomes, effects, *ends, strict=True):
         yield {**with_test(pair, outcome, both, how, effect), **of.slice}
+
+
+#: Columns of `discriminative_power`.
+SHARES = {
+    "measure": pl.String,
+    "share": pl.Float64,
+    **dict.fromkeys(["n_told_apart", "n_pairs"], pl.UInt32),
+    "difference_needed": pl.Float64,
+    "note": pl.String,
+}
+
+
+@public(Discriminating)
+def discriminative_power(
+    per_query: Table[EagerFrameT], measures: Measures = None, **options: Unpack[Discriminating]
+) -> EagerFrameT:
+    """Share of pairs of systems that a measure distinguishes: a row per measure.
+
+    Every pair of systems is tested as by `compare`, without a correction for the number of pairs: the share compares
+    measures with each other on the same systems and queries, and says nothing about a single pair. Among equal systems,
+    alpha of the pairs would be distinguished by chance; `test="tukey"` and `"max-t"` allow for the number of pairs. A
+    measure that distinguishes more pairs is more sensitive, but need not measure what users want. Queries are treated
+    as independent, for each measure alike; where they share topics, give the topics' means.
+
+    Returns
+    -------
+    The kind of per_query
+        `measure` (String); `share` (Float64, from 0 to 1), n_told_apart / n_pairs; `n_told_apart` and `n_pairs`
+        (UInt32); `difference_needed` (Float64, in units of the measure): the longest side of the intervals of all pairs
+        around their difference, so that any pair with a larger difference is distinguished; null where no pair has an
+        interval, and for Wilcoxon's and the sign test, which do not concern the mean; `note` (String): the number of
+        pairs that were not tested, such as identical systems, and count as not distinguished; else null. Rows are in
+        the order of the measures.
+
+    References
+    ----------
+    Sakai 2006, Evaluating evaluation metrics based on the bootstrap, https://doi.org/10.1145/1148170.1148261
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, ["nDCG@10", "RR", "Success@1"])
+    >>> ir.discriminative_power(per_query).select("measure", "n_told_apart", "n_pairs").rows()
+    [('nDCG@10', 2, 3), ('RR', 1, 3), ('Success@1', 1, 3)]
+    """
+    # Checked first, so that errors and warnings name this function.
+    scores = scores_of(per_query, measures, options, what="ir.discriminative_power")
+    scores.pairs(None, "ir.discriminative_power")
+    frame = per_query_table(per_query).all_columns().collect()
+    pairs: pl.DataFrame = compare(frame, list(scores.values), correction=None, **options)
+    test = TESTS[options["test"]]
+    low, high = ("simultaneous_low", "simultaneous_high") if test.of_all else ("low", "high")
+    width = pl.max_horizontal(pl.col("difference") - pl.col(low), pl.col(high) - pl.col("difference"))
+    of_medians = test.interval in OF_MEDIANS
+    counts = pairs.group_by("measure", maintain_order=True).agg(
+        n_told_apart=pl.col("significant").sum(),
+        n_pairs=pl.len(),
+        difference_needed=pl.lit(None) if of_medians else width.max(),
+        untested=pl.col("p").null_count(),
+    )
+    note = pl.format("not tested, and not distinguished: {} pairs, as compare notes", "untested")
+    powers = counts.with_columns(
+        share=pl.col("n_told_apart") / pl.col("n_pairs"), note=pl.when(pl.col("untested") > 0).then(note)
+    )
+    return give_back(powers.select(pl.col(name).cast(dtype) for name, dtype in SHARES.items()), per_query)

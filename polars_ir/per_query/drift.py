@@ -50,21 +50,12 @@ from polars_ir.per_query.shared.queries import CLUSTER, Queries, queries_of
 from polars_ir.per_query.shared.sums import MEANS_OF_CLUSTERS, Source, slice_moments
 from polars_ir.per_query.shared.verdicts import check_correction, with_corrected_p
 
-Ends = dict[tuple[Any, ...], tuple[float | None, float | None]]
-
 #: Samples of buckets, by system and measure.
 OfBuckets = dict[tuple[str | None, str], Mapping[Any, "stats.Sample"]]
 
-#: Note on a comparison of queries.
-BY_QUERIES = (
-    f"fewer than {LEAST_BUCKETS} buckets of reference: taken for granted that these differ by their queries only"
-)
-
-#: Note on recurring queries.
-PAIRED = "paired: differences of the same queries"
-
-#: Note on few buckets of reference.
-OF_FEW = f"fewer than {LEAST_BUCKETS} buckets of reference: taken for granted that these do not differ by themselves"
+#: Notes on few buckets of reference: their start, and the one on a comparison of queries.
+OF_FEW = f"fewer than {LEAST_BUCKETS} buckets of reference: taken for granted that these"
+BY_QUERIES = f"{OF_FEW} differ by their queries only"
 
 #: The numbers in a text.
 NUMBERS = re.compile(r"(\d+)", re.ASCII)
@@ -215,7 +206,8 @@ def course_of(
         for measure in queries.measures
         for system in systems
     }
-    return _tested(courses, values, buckets, queries, options, PAIRED if paired else queries.note())
+    note = "paired: differences of the same queries" if paired else queries.note()
+    return _tested(courses, values, buckets, queries, options, note)
 
 
 def _in_periods(queries: Queries, period: pl.Expr, *, paired: bool) -> Queries:
@@ -239,7 +231,6 @@ def _tested(
     options: Grouping,
     said: str | None,
 ) -> pl.DataFrame:
-    """Rows of the buckets of each system and measure, with tests and intervals."""
     rows = [
         {"run": system, "measure": measure, "bucket": bucket, **row}
         for (system, measure), course in courses.items()
@@ -301,7 +292,6 @@ def _to_date(table: str, name: str, dtype: pl.DataType) -> Fix:
 
 
 def _truncated(dtype: pl.DataType, table: str, name: str, every: str | None) -> pl.Expr:
-    """The bucket of a query, by a column of a table."""
     time = pl.col(column_for(name))
     if every is None:
         return time
@@ -392,16 +382,13 @@ def _paired_course(
             continue
         figures = against_own(grid[shared, place], grid[shared][:, others])
         if len(others) < LEAST_BUCKETS:
-            figures["note"] = figures["note"] or OF_FEW
+            figures["note"] = figures["note"] or f"{OF_FEW} do not differ by themselves"
         yield {**row, "n_reference": n, **figures}
 
 
-def _intervals(samples: OfBuckets, columns: Collection[str], alpha: float) -> Ends:
-    """Ends of the interval of each mean by system, measure and bucket, as in `summarize`.
-
-    Only arithmetic means have them.
-    """
-    found: Ends = {}
+def _intervals(samples: OfBuckets, columns: Collection[str], alpha: float) -> dict[Any, tuple[Any, ...]]:
+    """Ends of the interval of each arithmetic mean by system, measure and bucket, as in `summarize`."""
+    found: dict[Any, tuple[Any, ...]] = {}
     for measure in dict.fromkeys(measure for _, measure in samples):
         if (averaging := Averaging.of(measure, columns)).kind != "arithmetic":
             continue

@@ -308,7 +308,6 @@ def _of_one_system(
 def _one_or_each(
     table: CanonicalFrame, given: Any, systems: Sequence[str], old: CanonicalFrame | None, *, is_plan: bool
 ) -> Fix:
-    """The advice for a frame of several systems: to keep one, or to judge each, with one old one as baseline."""
     run = table.names["run"]
     is_dict = isinstance(given, Mapping)
     keep_one = Code(f"{table.about}[{systems[0]!r}]") if is_dict else Code.only(table.about, run, systems[0])
@@ -323,7 +322,6 @@ def _one_or_each(
 
 
 def _systems(table: CanonicalFrame) -> list[str]:
-    """The systems of a frame; none without a column of them."""
     if "run" not in table.dtypes:
         return []
     return systems_of(None, table.select("run").unique().drop_nulls().collect(engine=table.engine))
@@ -395,7 +393,6 @@ def _allowed(
 
 
 def _floors(floors: Mapping[str, float], measures: Sequence[str]) -> dict[str, float]:
-    """The lowest mean of each measure that has one."""
     if not isinstance(floors, Mapping):
         says = f"must be a dict of a mean by measure, as {{'nDCG@10': 0.3}}; got {floors!r}."
         raise OptionError(says, about="floors")
@@ -421,7 +418,6 @@ def level_of(options: Mapping[str, Any]) -> float:
 
 
 def _nothing_shared(scores: Scores, keys: Sequence[str]) -> DataError:
-    """The error for frames without a query in common."""
     if keys:
         return DataError(f"new and old must have the same queries and {quoted(keys)}; they share none.")
     says = f"new and old must have the same queries; they share none: {scores.examples([0, 1])}. Write their ids alike."

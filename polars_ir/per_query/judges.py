@@ -46,8 +46,8 @@ EFFECT = {
     "note": pl.String,
 }
 
-#: The column of judges, as `evaluate(by="judge")` makes it.
-JUDGE = "judge"
+#: The column of judges, as `evaluate(by="judge")` makes it; columns of coefficients, with their methods.
+JUDGE, TAUS = "judge", {"tau": "kendall", "tau_ap": "tau_ap"}
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,6 @@ def judged_by_each(per_query: Any, measures: Measures, truth: object, what: str)
 def _beside(
     people: pl.DataFrame, frame: pl.DataFrame, judge: str, truth: str, measures: Measures, system: str, what: str
 ) -> Iterator[Judged]:
-    """The values of a judge beside those of the truth, by measure."""
     keys = [key for key in ("query_id", "run") if key in people.columns]
     both, left_out = people.select(keys).join(frame.select(keys), on=keys), []
     for key, one, others in (("query_id", "query", "queries"), ("run", "system", "systems")):
@@ -269,7 +268,7 @@ def _effect(of: Judged, alpha: float) -> dict[str, Any]:
     first, second = np.array(pairs).T
     orders = [np.sign(level[first] - level[second]) for level in levels]
     if all((level != level[0]).any() for level in levels):
-        row |= {"tau": stats.rank_order.kendall(*levels)[0], "tau_ap": stats.rank_order.tau_ap(*levels)[0]}
+        row |= {name: stats.rank_order.COEFFICIENTS[method](*levels)[0] for name, method in TAUS.items()}
     else:
         notes.append("all systems are tied by a judge: no tau")
     differences = [stats.differences([side], pairs) for side in sides]
@@ -277,7 +276,8 @@ def _effect(of: Judged, alpha: float) -> dict[str, Any]:
     known = by_query[~np.isnan(by_query)]
     if len(known):
         row["tau_by_query"] = float(known.mean())
-    tested = [_p_values(of_pairs, alpha) for of_pairs in differences]
+    outcomes = [stats.t_test(stats.samples_of(of_pairs)) for of_pairs in differences]
+    tested = [stats.corrected([outcome.p for outcome in of_each], "holm", alpha=alpha) for of_each in outcomes]
     if untested := sum(None in of_pair for of_pair in zip(*tested, strict=True)):
         those = "1 pair" if untested == 1 else f"{untested} pairs"
         notes.append(f"the same difference on all queries by a judge, so no test by that one: {those}")
@@ -292,9 +292,3 @@ def _effect(of: Judged, alpha: float) -> dict[str, Any]:
         "passive": ~by_truth & ~by_judge,
     }
     return {**row, **{name: int(cell.sum()) for name, cell in cells.items()}, "note": "; ".join(notes) or None}
-
-
-def _p_values(differences: stats.Floats, alpha: float) -> list[float | None]:
-    """P-values of the pairs of systems by Student's t, after Holm's correction; None for the same difference always."""
-    outcomes = stats.t_test(stats.samples_of(differences))
-    return stats.corrected([outcome.p for outcome in outcomes], "holm", alpha=alpha)

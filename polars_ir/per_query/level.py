@@ -22,7 +22,7 @@ from polars_ir.language.options import chance, check, one_of, or_none, public, w
 from polars_ir.per_query.shared.estimators import Procedure, intervals
 from polars_ir.per_query.shared.measures import Measures, check_bounds, range_of
 from polars_ir.per_query.shared.options import BOUNDED, INTERVALS, MISSING, MOST_RESAMPLES, OF_MEDIANS, TEST, TESTS
-from polars_ir.per_query.shared.paired import Scores, scores_of
+from polars_ir.per_query.shared.paired import scores_of
 from polars_ir.per_query.shared.verdicts import check_correction
 
 #: Simulations in memory at once, which share the rearrangements.
@@ -141,7 +141,9 @@ def level(
     numbers = [check("n", each, or_none(whole(2, 10**6))) for each in _listed("n", n)]
     rows = []
     for name, number, each in product(scores.values, numbers, tests):
-        values, notes = _complete(scores, name)
+        values, notes = scores.of_all(name)
+        if len(values) < 2:
+            raise DataError(f"ir.level needs two queries or more with a value of {name!r} for all systems.")
         its = range_of(name)
         family = 1 if each.complete else len(pairs)
         draws = stats.Draws(
@@ -164,22 +166,10 @@ def level(
 
 
 def _listed(name: str, given: Any) -> list[Any]:
-    """Values of an option that takes one or several."""
     values = list(given) if isinstance(given, (list, tuple, range)) else [given]
     if not values:
         raise OptionError("must have at least one value; got none.", about=name)
     return values
-
-
-def _complete(scores: Scores, measure: str) -> tuple[stats.Floats, list[str]]:
-    """Values of the queries that all systems have one for, and the notes on them."""
-    values = scores.values[measure]
-    complete = values[~np.isnan(values).any(axis=1)]
-    if len(complete) < 2:
-        raise DataError(f"ir.level needs two queries or more with a value of {measure!r} for all systems.")
-    left_out = len(values) - len(complete)
-    notes = [f"left out, without a value of some system: {left_out}"] if left_out else []
-    return complete, [*notes, *scores.left_out(measure, range(len(scores.systems)))]
 
 
 class Setting(NamedTuple):
@@ -261,7 +251,6 @@ class Outcomes(NamedTuple):
 
 
 def _simulated(setting: Setting, values: stats.Floats, n: int, equal: str, simulations: int) -> dict[str, Any]:
-    """Shares of simulations, with their errors."""
     generator, mean = np.random.default_rng(setting.how.draws.seed), values.mean(axis=0)
     truth = np.array([mean[system] - mean[against] for system, against in setting.pairs])
     step = max(1, min(AT_ONCE, stats.CELLS // (n * len(setting.pairs))))

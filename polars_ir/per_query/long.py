@@ -16,9 +16,6 @@ from polars_ir.per_query.shared.attributes import keys_found
 from polars_ir.per_query.shared.measures import Measures, measures_of
 from polars_ir.per_query.shared.queries import check_names
 
-#: Name components that every row has a column for, so that rows of any evaluation can be appended.
-ALWAYS = ("low", "high")
-
 
 @public()
 def long(per_query: Table[FrameT], measures: Measures = None, *, run: str | None = None) -> FrameT:
@@ -57,7 +54,8 @@ def long(per_query: Table[FrameT], measures: Measures = None, *, run: str | None
     for name in names:
         measure, part = part_of(name, names)
         columns.setdefault(measure, {})[part or VALUE] = name
-    parts = [part for part in PARTS if part in ALWAYS or any(part in of for of in columns.values())]
+    # Every row has columns of bounds, so that rows of any evaluation can be appended.
+    parts = [part for part in PARTS if part in ("low", "high") or any(part in of for of in columns.values())]
     null = pl.lit(None, pl.Float64)
     rows = [
         pl.struct(

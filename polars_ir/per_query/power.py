@@ -24,9 +24,6 @@ from polars_ir.per_query.shared.options import MISSING
 from polars_ir.per_query.shared.paired import PairedSystems, Scores, paired_systems, scores_of
 from polars_ir.per_query.shared.queries import Pair
 
-#: Largest planned number of queries.
-MOST_QUERIES = 1_000_000_000
-
 #: Columns of the result, the deciding ones first: a terminal shows the first four and the last four.
 SCHEMA = {
     **dict.fromkeys(["run", "measure"], pl.String),
@@ -116,7 +113,7 @@ def power(
     """
     planning = Planning(
         check("difference", difference, or_none(positive())),
-        check("n_queries", n_queries, or_none(whole(2, MOST_QUERIES))),
+        check("n_queries", n_queries, or_none(whole(2, stats.planning.MOST_QUERIES))),
         check("alpha", alpha, chance()) / check("comparisons", comparisons, whole(1, 10**9)),
         check("method", method, one_of("normal", "pilot")),
         check("seed", seed, whole(0)),
@@ -186,7 +183,6 @@ def _scores(per_query: Any, measures: Measures, planning: Planning) -> Scores:
 
 
 def _keys(per_query: Any, measures: Measures) -> list[str]:
-    """The columns that distinguish several rows of a query."""
     table = per_query_table(per_query)
     return keys_found(table, without=() if measures is None else measures_of(table, measures))
 
@@ -253,10 +249,7 @@ def _check_source(
 
 
 def _plan(std: float | None, pilot: stats.Sample | None, n_queries: int | None, planning: Planning) -> dict[str, Any]:
-    """Difference, number of queries and power, with the missing ones derived.
-
-    Derived from the spread or, by method `"pilot"`, from the values.
-    """
+    """Difference, number of queries and power: missing ones by the spread or, by method `"pilot"`, by the values."""
     difference = planning.difference
     if not std:
         few = "fewer than two queries with a value of both systems"
@@ -277,7 +270,7 @@ def _plan(std: float | None, pilot: stats.Sample | None, n_queries: int | None, 
             else stats.planning.pilot_queries(values, difference, seed=planning.seed, **options)
         )
     if difference is None or n_queries is None:
-        return {"difference": difference, "note": f"more than {MOST_QUERIES:,} queries"}
+        return {"difference": difference, "note": f"more than {stats.planning.MOST_QUERIES:,} queries"}
     achieved = (
         stats.planning.power_of(difference / std, n_queries, alpha=planning.alpha)
         if values is None
@@ -296,7 +289,7 @@ def _gate_row(pair: Pair, max_drop: float, width: float, planning: Planning) -> 
     gains = planned.values.clip(-width, width)
     number = planning.n_queries or stats.planning.gate_queries(gains, **options)
     if number is None:
-        return {**row, "note": _joined([f"more than {MOST_QUERIES:,} queries", *pair.notes])}
+        return {**row, "note": _joined([f"more than {stats.planning.MOST_QUERIES:,} queries", *pair.notes])}
     passed = stats.planning.gate_power(gains, number, seed=planning.seed, **options)
     return {**row, "n_queries": number, "power": passed, "note": _joined(pair.notes)}
 

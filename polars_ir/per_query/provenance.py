@@ -200,7 +200,6 @@ def _of_file(path: Path) -> dict[str, Any]:
 
 
 def _read(path: Path, text: str) -> dict[str, Any]:
-    """Entries of the metadata of a file."""
     if (made := read_made(text)) is None:
         raise FileError.of_file(path, "its metadata has no provenance.")
     return made

@@ -159,7 +159,6 @@ def _shared(names: Sequence[str], other_names: Sequence[str], *, asked: bool) ->
 def _row(
     first: pl.DataFrame, second: pl.DataFrame, method: str, persistence: float, confidence: float
 ) -> tuple[Any, ...]:
-    """A row of the result, from one measure of each side."""
     one, two = first.columns[1], second.columns[1]
     sides = first.rename({one: "here"}).join(
         second.rename({two: "there"}), on="run", how="full", coalesce=True, maintain_order="left_right"

@@ -21,7 +21,7 @@ from polars_ir.language.options import public
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import RankingBySlice
 from polars_ir.per_query.shared.paired import Scores, scores_of
-from polars_ir.per_query.shared.queries import check_names
+from polars_ir.per_query.shared.queries import schema_of
 from polars_ir.per_query.shared.verdicts import FEW, OF_FEW
 
 #: Columns of the result, the deciding ones first: a terminal shows the first four and the last four.
@@ -88,33 +88,26 @@ def ranks(per_query: Table[EagerFrameT], measures: Measures = None, **options: U
     """
     by, cluster = options["by"], options["cluster"]
     scores = scores_of(per_query, measures, options, by=by, cluster=cluster, what="ir.ranks")
-    check_names(scores.slices, SCHEMA)
+    schema = schema_of(scores.slices, scores.queries, SCHEMA)
     scores.pairs(None, "ir.ranks")
     rows = [
         {**names, **row}
         for names, part in scores.each_slice()
         for measure in scores.values
-        for row in _ranked(part, measure, options)
+        for row in _ranked(part, measure, options["alpha"])
     ]
-    return give_back(pl.DataFrame(rows, schema=scores.schema(SCHEMA)).rename({"run": scores.system}), per_query)
+    return give_back(pl.DataFrame(rows, schema=schema).rename({"run": scores.system}), per_query)
 
 
-def _ranked(scores: Scores, measure: str, options: RankingBySlice) -> Iterator[dict[str, Any]]:
-    lacking = np.isnan(scores.values[measure])
-    if options["missing"] == "skip":
-        lacking = lacking | ~scores.answered
-    of_all = ~lacking.any(axis=1)
-    values = scores.values[measure][of_all]
-    left_out = len(scores.answered) - len(values)
-    notes = [f"left out, without a value of some system: {left_out}"] if left_out else []
-    notes += scores.left_out(measure, range(len(scores.systems)))
+def _ranked(scores: Scores, measure: str, alpha: float) -> Iterator[dict[str, Any]]:
+    values, notes = scores.of_all(measure)
     if len(values) < 2:
         notes.insert(0, "fewer than two queries with a value of all systems")
     same: dict[str, Any] = {"measure": measure, "n_queries": len(values), "note": "; ".join(notes) or None}
     if len(values) < 2:
         yield from ({**same, "run": system} for system in scores.systems)
         return
-    places = _places(-values if is_cost(measure) else values, options["alpha"])
+    places = _places(-values if is_cost(measure) else values, alpha)
     if len(values) <= FEW and not places["tied_with_first"].all():
         same["note"] = "; ".join([*notes, OF_FEW])
     order = np.argsort(places["rank"], kind="stable")
@@ -124,8 +117,15 @@ def _ranked(scores: Scores, measure: str, options: RankingBySlice) -> Iterator[d
 
 
 def _places(values: stats.Floats, alpha: float) -> dict[str, Any]:
-    """Columns of ranks; higher is better."""
-    better = _better(values, alpha)
+    """Columns of ranks; higher is better, beyond chance by Holm's correction of t."""
+    pairs = list(combinations(range(values.shape[1]), 2))
+    samples = stats.samples_of(stats.differences([values], pairs))
+    p = stats.corrected([outcome.p for outcome in stats.t_test(samples)], "holm", alpha=alpha)
+    # True where the system of a row is better than that of a column.
+    better = np.zeros((values.shape[1],) * 2, bool)
+    for (first, second), d, p_of_pair in zip(pairs, samples, p, strict=True):
+        if p_of_pair is not None and p_of_pair <= alpha:
+            better[(first, second) if d.mean() > 0 else (second, first)] = True
     means = stats.rounded(values.mean(axis=0))
     best = better.sum(axis=0) + 1
     return {
@@ -134,15 +134,3 @@ def _places(values: stats.Floats, alpha: float) -> dict[str, Any]:
         "worst_rank": len(means) - better.sum(axis=1),
         "tied_with_first": best == 1,
     }
-
-
-def _better(values: stats.Floats, alpha: float) -> stats.Booleans:
-    """True where the system of a row is better than that of a column, by Holm's correction of t."""
-    pairs = list(combinations(range(values.shape[1]), 2))
-    samples = stats.samples_of(stats.differences([values], pairs))
-    p = stats.corrected([outcome.p for outcome in stats.t_test(samples)], "holm", alpha=alpha)
-    better = np.zeros((values.shape[1],) * 2, bool)
-    for (first, second), d, p_of_pair in zip(pairs, samples, p, strict=True):
-        if p_of_pair is not None and p_of_pair <= alpha:
-            better[(first, second) if d.mean() > 0 else (second, first)] = True
-    return better

@@ -30,9 +30,6 @@ from polars_ir.per_query.shared.queries import Queries, Systems, check_names, qu
 from polars_ir.per_query.shared.sums import Source, as_texts, slice_moments
 from polars_ir.per_query.shared.verdicts import check_correction, with_corrected_p
 
-#: Note where `shrunk_difference` is null beside a difference.
-UNSHRUNK = "slices of one query each do not show how much of a difference is chance"
-
 #: Number of queries up to which those of a rest are added up one after the other; more are sums of slices, to 1e-12.
 IN_ORDER = 100_000
 
@@ -273,7 +270,8 @@ def _of_moments(
 def _shrunk(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     difference, share = found["difference"], row["shrunk_difference"]
     if share is None:
-        found = {**found, "note": "; ".join(filter(None, (found["note"], UNSHRUNK)))}
+        unshrunk = "slices of one query each do not show how much of a difference is chance"
+        found = {**found, "note": "; ".join(filter(None, (found["note"], unshrunk)))}
     # Adding 0.0 turns -0.0 into 0.0.
     shrunk = None if difference is None or share is None else difference * share + 0.0
     return {**row, **found, "shrunk_difference": shrunk}

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from polars_ir.statistics.randomisation import CELLS, Draws, Floats
+from polars_ir.statistics.randomisation import CELLS, Draws, Floats, counted
 
 #: Level at which the ends of an interval leave out draws.
 ALPHA = 0.05
@@ -242,18 +242,12 @@ def estimates(asked: Sequence[tuple[Pairs, Coefficient]], draws: Draws) -> list[
         ends = np.cumsum([table.shape[1] for table in tables])[:-1]
         together = np.hstack(tables)
         for generator, n in draws.parts(CELLS // n_queries):
-            sums = _weights(generator, n, n_queries) @ together
+            sums = counted(generator.integers(n_queries, size=(n, n_queries))) @ together
             of_table = dict(zip(map(id, tables), np.split(sums, ends, axis=1), strict=True))
             for place in of_number:
                 pairs, coefficient = asked[place]
                 drawn[place].append(coefficient(pairs, of_table[id(pairs.counts)]))
     return [_estimate(*each, np.concatenate(values)) for each, values in zip(asked, drawn, strict=True)]
-
-
-def _weights(generator: np.random.Generator, n: int, n_queries: int) -> Floats:
-    """Counts of the queries in n samples, a row per sample."""
-    drawn = generator.integers(n_queries, size=(n, n_queries)) + np.arange(n)[:, np.newaxis] * n_queries
-    return np.bincount(drawn.ravel(), minlength=n * n_queries).reshape(n, n_queries).astype(np.float64)
 
 
 def _estimate(pairs: Pairs, coefficient: Coefficient, drawn: Floats) -> Estimate:

@@ -179,7 +179,10 @@ def chance_below(values: Floats, mean: float, lowest: float, counts: Floats | No
     centred /= math.sqrt((weights * centred**2).sum())
     # The further from the expected mean, the faster the integrand oscillates.
     step = STEP / (1 + abs(far) / 5)
-    at = np.exp(np.arange(FIRST, _last(centred, weights), step))
+    last = 0.0
+    while (np.log1p(np.exp(2 * last) * centred**2) * weights).sum() / 2 < VANISHED:
+        last += 0.5
+    at = np.exp(np.arange(FIRST, last, step))
     angle, size = np.zeros(len(at)), np.zeros(len(at))
     columns = max(1, CELLS // len(at))
     for start in range(0, len(centred), columns):
@@ -204,14 +207,6 @@ def _exponent(at: Floats, values: Floats, weights: Floats) -> tuple[Floats, Floa
     products, counted = np.multiply.outer(values, at[near:]), weights[:, None]
     angle = np.append(series[::2].sum(axis=0), (np.arctan(products) * counted).sum(axis=0))
     return angle, np.append(series[1::2].sum(axis=0), (np.log1p(products**2) * counted).sum(axis=0) / 2)
-
-
-def _last(centred: Floats, weights: Floats) -> float:
-    """Upper end of the integrand of `chance_below`, on a natural logarithmic scale."""
-    last = 0.0
-    while (np.log1p(np.exp(2 * last) * centred**2) * weights).sum() / 2 < VANISHED:
-        last += 0.5
-    return last
 
 
 def anytime(values: Floats, lowest: float, alpha: float) -> float | None:

@@ -73,10 +73,7 @@ def estimates(
 
 
 def _by_bounds(kind: str) -> Estimator:
-    """Intervals between two one-sided bounds, each with half of the error that the confidence allows.
-
-    `BOUNDS` take no weights.
-    """
+    """Intervals between two one-sided bounds, each with half of the error that the confidence allows, unweighted."""
 
     def intervals(samples: Sequence[Values], confidence: float, _: Draws) -> list[Ends | None]:
         alpha, ends = (1 - confidence) / 2, []
@@ -94,14 +91,11 @@ def _by_standard_error(quantile: Callable[[float, int], float]) -> Estimator:
 
     def intervals(samples: Sequence[Values], confidence: float, _: Draws) -> list[Ends | None]:
         ends: list[Ends | None] = []
-        quantiles: dict[int, float] = {}
         for values, weights, _support in samples:
             if len(values) < 2:
                 ends.append(None)
                 continue
-            if len(values) not in quantiles:
-                quantiles[len(values)] = float(quantile((1 + confidence) / 2, len(values) - 1))
-            half = quantiles[len(values)] * standard_error(values, weights)
+            half = quantile((1 + confidence) / 2, len(values) - 1) * standard_error(values, weights)
             mean = _mean(values, weights)
             ends.append((mean - half, mean + half))
         return ends
@@ -135,12 +129,8 @@ def _bootstrap(kind: str) -> Estimator:
 
     def intervals(samples: Sequence[Values], confidence: float, draws: Draws) -> list[Ends | None]:
         ends: list[Ends | None] = [None] * len(samples)
-        by_size: dict[int, list[int]] = {}
-        for place, (values, *_) in enumerate(samples):
-            if len(values) > 1 and not (kind == "BCa" and np.ptp(values) == 0):
-                by_size.setdefault(len(values), []).append(place)
         at_once = max(1, MEANS // draws.resamples)
-        for alike in by_size.values():
+        for alike in _alike(samples, spread=kind == "BCa").values():
             for places in (alike[start : start + at_once] for start in range(0, len(alike), at_once)):
                 columns = [samples[place] for place in places]
                 for place, sample, means in zip(places, columns, _drawn_means(columns, draws), strict=True):
@@ -148,6 +138,15 @@ def _bootstrap(kind: str) -> Estimator:
         return ends
 
     return intervals
+
+
+def _alike(samples: Sequence[Values], *, spread: bool = False) -> dict[int, list[int]]:
+    """Places of the samples of each size from 2 on, of those with a spread if it is needed."""
+    places: dict[int, list[int]] = {}
+    for place, (values, *_) in enumerate(samples):
+        if len(values) > 1 and not (spread and np.ptp(values) == 0):
+            places.setdefault(len(values), []).append(place)
+    return places
 
 
 def _drawn_means(columns: Sequence[Values], draws: Draws) -> Floats:
@@ -176,7 +175,6 @@ def _drawn_means(columns: Sequence[Values], draws: Draws) -> Floats:
 
 
 def _means(values: Floats, weights: Floats | None) -> Floats:
-    """Row means."""
     if weights is None:
         return np.asarray(values.mean(axis=-1))
     with np.errstate(all="ignore"):
@@ -219,12 +217,8 @@ def _bootstrap_t(samples: Sequence[Values], confidence: float, draws: Draws) -> 
     Symmetric: mean -/+ q * standard error, so that an interval excludes 0 exactly where `randomisation.bootstrap_p` is
     at most 1 - confidence; both draw the same queries.
     """
-    places_of: dict[int, list[int]] = {}
-    for place, (values, *_) in enumerate(samples):
-        if len(values) > 1 and np.ptp(values) > 0:
-            places_of.setdefault(len(values), []).append(place)
     ends: list[Ends | None] = [None] * len(samples)
-    for n, places in places_of.items():
+    for n, places in _alike(samples, spread=True).items():
         columns = [_Studentised(samples[place], draws.resamples) for place in places]
         start = 0
         for generator, rows in draws.parts(CELLS // n):
@@ -325,10 +319,7 @@ def _by_flips(samples: Sequence[Values], confidence: float, draws: Draws) -> lis
     values that keep their sign and the mean of the others.
     """
     ends: list[Ends | None] = [None] * len(samples)
-    by_size: dict[int, list[int]] = {}
-    for place, (values, *_) in enumerate(samples):
-        by_size.setdefault(len(values), []).append(place)
-    for n, alike in by_size.items():
+    for n, alike in _alike(samples).items():
         is_exact = n < draws.resamples.bit_length()
         n_flips = 2**n if is_exact else draws.resamples
         allowed = math.floor((1 - confidence) * (n_flips + (not is_exact)) * (1 + ROUNDING)) - (not is_exact)
@@ -359,7 +350,7 @@ def _halves(columns: Floats, flips: Iterable[NDArray[np.uint8]]) -> Iterator[tup
 #: The intervals, by the names of their kinds.
 ESTIMATORS: dict[str, Estimator] = {
     **{kind: _by_bounds(kind) for kind in BOUNDS},
-    "normal": _by_standard_error(lambda share, _: stats.norm.ppf(share)),
+    "normal": _by_standard_error(lambda share, _: float(special.ndtri(share))),
     "t": _by_standard_error(student.quantile),
     **{kind: _bootstrap(kind) for kind in ("percentile", "BCa")},
     "bootstrap-t": _bootstrap_t,

@@ -236,10 +236,7 @@ def largest_flipped(
 
 
 def bootstrap_p(differences: Floats, draws: Draws) -> Floats:
-    """Two-sided p of each studentised mean difference, by resampling queries from centred differences.
-
-    NaN where the differences of a column are constant and have no spread.
-    """
+    """Two-sided p of studentised mean differences, by resampling centred ones; NaN for columns without a spread."""
     p = np.empty(differences.shape[1])
     patterns, pattern_of = np.unique(~np.isnan(differences), axis=1, return_inverse=True)
     for number, there in enumerate(patterns.T):
@@ -276,10 +273,7 @@ def counted(samples: NDArray[np.int64]) -> Floats:
 
 
 def permuted_ranges(values: Floats, draws: Draws) -> Floats:
-    """Range of the systems' means, highest minus lowest, under each random exchange of systems within all queries.
-
-    A row per query and a column per system, without NaN.
-    """
+    """Range of the means of columns of systems, without NaN, under each random exchange of systems within queries."""
     ranges = []
     for generator, rows in draws.parts(CELLS // values.size):
         permuted = generator.permuted(np.broadcast_to(values, (rows, *values.shape)), axis=2)

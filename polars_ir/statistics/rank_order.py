@@ -1,4 +1,4 @@
-"""Correlations of two orders of the same systems: one coefficient a function, over two arrays of scores.
+"""Correlations of two orders of the same systems, by two arrays of scores.
 
 Conventions: a higher score is better, equal scores are a tie, and neither array is all one tie. Arrays of one length
 hold the same systems in the same places. A coefficient comes with its p-value, None where it has none.
@@ -29,27 +29,12 @@ def levels(scores: Floats) -> Floats:
     return (scores / (np.abs(scores).max() or 1.0)).round(12)
 
 
-def kendall(reference: Floats, other: Floats) -> Coefficient:
-    """Kendall's tau-b: concordant less discordant pairs of systems, corrected for ties."""
-    return _with_p(stats.kendalltau(reference, other))
-
-
 def kendall_of_signs(reference: Floats, other: Floats) -> Floats:
     """Kendall's tau-b of each row, whose columns are signs of the differences of pairs; NaN where all are tied."""
     untied = [(signs != 0).sum(axis=1) for signs in (reference, other)]
     with np.errstate(invalid="ignore", divide="ignore"):
         coefficients: Floats = (reference * other).sum(axis=1) / np.sqrt(untied[0] * untied[1])
     return coefficients
-
-
-def spearman(reference: Floats, other: Floats) -> Coefficient:
-    """Pearson's r of the ranks, tied systems at the mean of their ranks."""
-    return _with_p(stats.spearmanr(reference, other))
-
-
-def pearson(reference: Floats, other: Floats) -> Coefficient:
-    """Pearson's r of the scores themselves."""
-    return _with_p(stats.pearsonr(reference, other))
 
 
 def tau_ap(reference: Floats, other: Floats) -> Coefficient:
@@ -66,11 +51,6 @@ def tau_ap(reference: Floats, other: Floats) -> Coefficient:
     below = place > 1
     share = (of_tie + (place - first) / 2)[below] / (place - 1)[below]
     return float(2 * share.mean() - 1), None
-
-
-def tau_ap_b(reference: Floats, other: Floats) -> Coefficient:
-    """Mean of tau_ap in both directions, each over the pairs untied in the order it goes down."""
-    return (_tau_ap_of_untied(reference, other) + _tau_ap_of_untied(other, reference)) / 2, None
 
 
 def rbo(reference: Floats, other: Floats, persistence: float) -> float:
@@ -123,14 +103,13 @@ def interval(method: str, coefficient: float, n: int, confidence: float) -> tupl
     return math.tanh(middle - half), math.tanh(middle + half)
 
 
-#: The coefficients without a parameter, by the names of their methods.
+#: The coefficients without a parameter, by the names of their methods; tau_ap_b is the mean of both directions.
 COEFFICIENTS: dict[str, Callable[[Floats, Floats], Coefficient]] = {
-    "kendall": kendall,
-    "spearman": spearman,
-    "pearson": pearson,
+    "kendall": lambda one, other: _with_p(stats.kendalltau(one, other)),
+    "spearman": lambda one, other: _with_p(stats.spearmanr(one, other)),
+    "pearson": lambda one, other: _with_p(stats.pearsonr(one, other)),
     "tau_ap": tau_ap,
-    "tau_ap_b": tau_ap_b,
+    "tau_ap_b": lambda one, other: ((_tau_ap_of_untied(one, other) + _tau_ap_of_untied(other, one)) / 2, None),
 }
 
-#: All methods.
 METHODS = (*COEFFICIENTS, "rbo")

@@ -126,10 +126,7 @@ def of_all(values: Floats) -> Floats:
 
 
 def of_each(test: Callable[[Floats], Outcome], differences: Floats, tolerance: float) -> list[Outcome]:
-    """Result of a test of pairs for each column; None for fewer than two pairs.
-
-    Differences within the tolerance are ties, and 0.
-    """
+    """Result of a test for each column, differences within the tolerance being 0; None for fewer than two pairs."""
     tested = (without_ties(sample, tolerance) for sample in samples_of(differences))
     return [test(sample) if len(sample) > 1 else Outcome() for sample in tested]
 
@@ -140,10 +137,6 @@ def _resampled(differences: Floats, p: Floats, statistic: Callable[[Floats], flo
         Outcome(statistic(sample), None if math.isnan(value) else value) if len(sample) > 1 else Outcome()
         for sample, value in zip(samples_of(differences), p.tolist(), strict=True)
     ]
-
-
-def _mean(differences: Floats) -> float | None:
-    return float(differences.mean()) if len(differences) else None
 
 
 def _t(differences: Floats) -> float | None:
@@ -258,7 +251,7 @@ PAIRED: Mapping[str, Callable[[Paired], list[Outcome]]] = {
     "wilcoxon": lambda of: of_each(wilcoxon, of.differences, of.tolerance),
     "sign": lambda of: of_each(sign_test, of.differences, of.tolerance),
     "randomisation": lambda of: _resampled(
-        of.differences, randomisation_p(of.differences, of.draws, largest=of.largest), _mean
+        of.differences, randomisation_p(of.differences, of.draws, largest=of.largest), lambda d: float(d.mean())
     ),
     "bootstrap": lambda of: _resampled(of.differences, bootstrap_p(of.differences, of.draws), _t),
     "tukey": lambda of: tukey(of.values, of.differences, of.draws, alpha=of.alpha, families=of.families),
@@ -367,10 +360,7 @@ def cohen_d_interval(d: Floats, n: int | Floats, confidence: float) -> tuple[Flo
 
 
 def rank_biserial(differences: Floats) -> Floats:
-    """Share of the ranks of each row, as Wilcoxon's, on positive differences, minus the share on negative ones.
-
-    NaN without ranks.
-    """
+    """Share of the ranks of each row, as Wilcoxon's, on positive differences less that on others; NaN without ranks."""
     ranks = signed_ranks(differences)
     with np.errstate(all="ignore"):
         return np.asarray(ranks.sum(axis=-1) / np.abs(ranks).sum(axis=-1))

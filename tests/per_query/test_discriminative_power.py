@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import polars_ir as ir
-from polars_ir.per_query.discriminative_power import discriminative_power
+from polars_ir.per_query.compare import discriminative_power
 
 
 @pytest.fixture(scope="module")

@@ -167,7 +167,6 @@ def with_attributes(
 
 
 def _valued(dtypes: Mapping[str, pl.DataType], names: Sequence[str], about: str, fix: Fix) -> Rule:
-    """The rule that every query has a value."""
     columns = {name: pl.col(column_for(name)) for name in names}
     missing = [
         value.is_null() | (value.is_nan() if dtypes[name].is_float() else False) for name, value in columns.items()
@@ -253,7 +252,6 @@ def _of_frame(table: CanonicalFrame, frame: Frame, about: str) -> tuple[pl.LazyF
 
 
 def _as_one(table: str, name: str, dtype: pl.DataType) -> Code:
-    """Code that reduces several values to one."""
     column = f"pl.col({name!r})"
     of_pandas = f"{table}.assign(**{{{name!r}: {table}[{name!r}].str[0]}})"
     if isinstance(dtype, pl.List | pl.Array):

@@ -27,9 +27,6 @@ from polars_ir.per_query.shared.options import ROUNDED
 #: Lowest value in a geometric mean, which a single 0 would otherwise make 0 (trec_eval's).
 FLOOR = 1e-5
 
-#: Note on the missing spread of an unordered plan.
-TOO_SMALL = "the values are too small to be squared in sums of a plan: collect them"
-
 #: Means within this fraction of the range of an endpoint are treated as the endpoint: sums have rounding errors.
 AT_END = 1e-12
 
@@ -265,7 +262,8 @@ def note_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
     of_kind = pl.lit(WITHOUT_INTERVAL.get(averaging.kind), pl.String)
     few = pl.when(count == 0).then(pl.lit("no query")).when(count == 1).then(pl.lit("one query"))
     if not averaging.in_order:
-        few = few.when(_are_tiny(_spans(averaged(averaging, weight)))).then(pl.lit(TOO_SMALL))
+        too_small = "the values are too small to be squared in sums of a plan: collect them"
+        few = few.when(_are_tiny(_spans(averaged(averaging, weight)))).then(pl.lit(too_small))
     return few.otherwise(of_kind)
 
 
@@ -316,13 +314,11 @@ def _warn_of_lost(column: str) -> None:
 
 
 def _counted(averaging: Averaging, weight: str | None) -> pl.Expr:
-    """Values of the queries that count."""
     value = pl.col(averaging.column).cast(pl.Float64)
     return value if weight is None else pl.when(pl.col(weight) > 0).then(value)
 
 
 def _weights(value: pl.Expr, weight: str) -> pl.Expr:
-    """Weights of the queries that have a value."""
     return pl.when(value.is_not_null()).then(pl.col(weight))
 
 
@@ -361,7 +357,6 @@ def _are_tiny(widths: pl.Expr) -> pl.Expr:
 
 
 def _spans(value: pl.Expr) -> pl.Expr:
-    """Width of the range of the values."""
     return value.max() - value.min()
 
 

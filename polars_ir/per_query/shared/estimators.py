@@ -28,12 +28,8 @@ from polars_ir.per_query.shared.queries import VALUE, Pairs, Queries
 #: Reason for a null effect size.
 NO_RANKS = "rank_biserial needs the values of queries: collect them"
 
-
 #: Columns that `summarize` makes.
 MADE = ("measure", "mean", "std", "low", "high", "n_queries", "n_effective", "note")
-
-#: Columns of intervals of values in memory.
-INTERVAL = {"low": pl.Float64, "high": pl.Float64, "note": pl.String}
 
 #: Note on weights too unequal for an interval.
 UNEQUAL = (
@@ -44,17 +40,6 @@ UNEQUAL = (
 
 #: Note on constant values of a measure without bounds.
 SAME = "all values are the same"
-
-#: Note where a stratum of few queries weighs much.
-FEW_OF_STRATUM = (
-    f"a stratum of fewer than {averages.LEAST_OF_STRATUM} queries counts more than its share of them: no interval holds"
-)
-
-#: Suffix of the ends of the intervals that strata make together.
-JOINED = "polars_ir: joined"
-
-#: Intervals by expressions, which need neither SciPy nor the values in memory.
-BY_EXPRESSIONS = ("auto", "normal")
 
 
 def means(queries: Queries, average: str, people: Any = None) -> pl.LazyFrame:
@@ -90,7 +75,7 @@ def summaries(queries: Queries, options: Mapping[str, Any]) -> pl.LazyFrame:
         queries = reference.with_people(queries, options["reference"])
         rows = [reference.summary(queries, interval, options["alpha"])]
         made += reference.ADDED
-    elif interval in BY_EXPRESSIONS:
+    elif interval in ("auto", "normal"):  # by expressions, which need neither SciPy nor the values in memory
         z = NormalDist().inv_cdf((1 + (1 - options["alpha"])) / 2)
         samples = [(queries.below_each_other(names), kind) for kind, names in _kinds(queries)]
         if interval == "auto":
@@ -132,7 +117,6 @@ def _kinds(queries: Queries) -> Iterator[tuple[Averaging, list[str]]]:
 
 
 def _summary(sample: Queries, averaging: Averaging, **others: pl.Expr) -> pl.LazyFrame:
-    """A row per slice, system and measure, with other aggregations."""
     return sample.means(
         mean=averages.mean_of(averaging, sample.weight),
         std=averages.std_of(averaging, sample.weight),
@@ -169,19 +153,19 @@ def _bounded(sample: Queries, averaging: Averaging, alpha: float) -> pl.LazyFram
 def _by_strata(summary: pl.LazyFrame, sample: Queries, averaging: Averaging, alpha: float) -> pl.LazyFrame:
     """The summary, in which intervals of strata make that of a mean which few queries decide, or leave none."""
     ends, is_few = ("low", "high"), pl.col(averages.IS_FEW)
-    none = pl.lit(None, pl.Float64)
     if sample.weight is None or sample.stratum is None or averaging.kind != "arithmetic":
-        summary = summary.with_columns(none.alias(end + JOINED) for end in ends)
+        summary = summary.with_columns(pl.when(~is_few).then(end).alias(end) for end in ends)
     else:
         joined = averages.joined_intervals(sample.rows, averaging, sample.weight, sample.stratum, sample.keys, alpha)
-        summary = summary.join(joined, on=sample.keys, how="left", suffix=JOINED, maintain_order="left")
-    summary = summary.with_columns(pl.when(is_few).then(end + JOINED).otherwise(end).alias(end) for end in ends)
-    lacks = pl.when(is_few & pl.col("low").is_null()).then(pl.lit(FEW_OF_STRATUM))
-    return summary.with_columns(note=pl.coalesce("note", lacks)).drop(end + JOINED for end in ends)
+        summary = summary.join(joined, on=sample.keys, how="left", suffix=" joined", maintain_order="left")
+        of_joined = [pl.when(is_few).then(f"{end} joined").otherwise(end).alias(end) for end in ends]
+        summary = summary.with_columns(of_joined).drop(f"{end} joined" for end in ends)
+    few = f"a stratum of fewer than {averages.LEAST_OF_STRATUM} queries counts more than its share of them"
+    lacks = pl.when(is_few & pl.col("low").is_null()).then(pl.lit(f"{few}: no interval holds"))
+    return summary.with_columns(note=pl.coalesce("note", lacks))
 
 
 def _with_interval(sample: Queries, averaging: Averaging, options: Mapping[str, Any]) -> pl.LazyFrame:
-    """The summary with intervals that expressions cannot compute."""
     value = averages.averaged(averaging, sample.weight)
     lists = {"values": value.drop_nulls()}
     if sample.weight is not None:
@@ -195,7 +179,8 @@ def _with_interval(sample: Queries, averaging: Averaging, options: Mapping[str, 
         weighed = zip(values, weights[0] if weights else [None] * len(values), strict=True)
         samples = [stats.Values(each, weight, averaging.between) for each, weight in weighed]
         found += estimates(samples, options["interval"], options["alpha"], draws)
-    intervals = pl.DataFrame([(each.low, each.high, each.note) for each in found], INTERVAL, orient="row")
+    schema = {"low": pl.Float64, "high": pl.Float64, "note": pl.String}
+    intervals = pl.DataFrame([(each.low, each.high, each.note) for each in found], schema, orient="row")
     rows = rows.drop(*lists).with_columns(pl.coalesce("note", intervals["note"]), intervals["low"], intervals["high"])
     return rows.lazy().with_columns(**averages.ends(averaging, pl.col("low"), pl.col("high")))
 
@@ -243,7 +228,6 @@ def interval_of_mean(
 
 
 def _by_moments(sample: stats.Sample, kind: str, alpha: float, advice: tuple[str, str | None]) -> stats.Estimate:
-    """The mean with its interval by moments."""
     n, mean = sample.n, sample.mean
     if n < 2:
         return stats.Estimate(mean if n else None, None, None, n)
@@ -328,9 +312,10 @@ def intervals(
         return alone, [outcome.simultaneous for outcome in outcomes]
     alone = ends(how.alpha)
     if of_test:
+        # An interval that excludes 0 against p, or does not with it, is none.
         alone = [
-            end if end is None or agree(outcome.p, end, how.alpha) else None
-            for end, outcome in zip(alone, outcomes, strict=True)
+            end if end is None or p is None or (p <= how.alpha) == (end[0] > 0 or end[1] < 0) else None
+            for end, p in zip(alone, [outcome.p for outcome in outcomes], strict=True)
         ]
     return alone, ends(how.alpha / how.family)
 
@@ -338,11 +323,6 @@ def intervals(
 def largest(sample: stats.Sample) -> float:
     """The largest absolute value, 0 of no values."""
     return max(abs(sample.lowest), abs(sample.highest)) if sample.n else 0.0
-
-
-def agree(p: float | None, ends: stats.Ends, alpha: float) -> bool:
-    """True where an interval excludes 0 as p says."""
-    return p is None or (p <= alpha) == (ends[0] > 0 or ends[1] < 0)
 
 
 def effects(of: Pairs, how: Procedure) -> list[dict[str, float | None]]:

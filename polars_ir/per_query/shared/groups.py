@@ -74,10 +74,9 @@ def against_rest(groups: Sequence[Group], *, alpha: float, least: int) -> list[d
 
     rows = [_undefined(group, least) for group in groups]
     tested = [(row, group) for row, group in zip(rows, groups, strict=True) if row["note"] is None]
-    ranges = np.array([_ends(group) for _, group in tested]).reshape(-1, 2)
-    spreads = np.array([_spread(group, ends) for (_, group), ends in zip(tested, ranges.tolist(), strict=True)])
-    of_group = _Means.of([group.here for _, group in tested], ranges, spreads)
-    of_rest = _Means.of([group.rest for _, group in tested], ranges, spreads)
+    facts = np.array([_ends_and_spread(group) for _, group in tested]).reshape(-1, 3).T
+    of_group = _Means.of([group.here for _, group in tested], *facts)
+    of_rest = _Means.of([group.rest for _, group in tested], *facts)
     difference = np.array([row["difference"] for row, _ in tested], np.float64)
     z, beyond, is_above = np.zeros(len(tested)), np.full(len(tested), WIDEST), difference > 0
     for _ in range(HALVINGS):
@@ -116,22 +115,17 @@ def too_small(sample: stats.Moments) -> str | None:
     return "the values are too small to be squared" if is_tiny else None
 
 
-def _ends(group: Group) -> tuple[float, float]:
-    """Ends of the measure's range, or of the observed values."""
+def _ends_and_spread(group: Group) -> tuple[float, float, float]:
+    """Ends of the measure's range, or of the observed values, and the variance as a share of the largest there."""
     its, both = group.range, group.here.joined(group.rest)
-    seen = both.lowest, both.highest
-    is_kept = its is not None and math.isfinite(its.width) and its.ends[0] <= seen[0] and seen[1] <= its.ends[1]
-    return its.ends if its is not None and is_kept else seen
-
-
-def _spread(group: Group, ends: Sequence[float]) -> float:
-    """Variance of both groups' values as a share of the largest that their mean allows."""
-    both = group.here.joined(group.rest)
-    return both.squares / both.n / ((both.mean - ends[0]) * (ends[1] - both.mean))
+    low, high = both.lowest, both.highest
+    if its is not None and math.isfinite(its.width) and its.ends[0] <= low and high <= its.ends[1]:
+        low, high = its.ends
+    return low, high, both.squares / both.n / ((both.mean - low) * (high - both.mean))
 
 
 class _Means(NamedTuple):
-    """Means of samples, also as shares of a range; their effective numbers of queries; the ranges' widths.
+    """Means of samples as shares of a range; their effective numbers of queries; the ranges' widths.
 
     With m the mean and s^2 the variance of n queries, as shares of the range, and a = min(m, 1 - m), the effective
     number is that of queries of the widest possible spread, m (1 - m), with the same information: 1 / (v / n + 2 / (n
@@ -141,23 +135,24 @@ class _Means(NamedTuple):
     Values that are all at an end take the pooled spread.
     """
 
-    mean: stats.Floats
     share: stats.Floats
     effective: stats.Floats
     width: stats.Floats
 
     @classmethod
-    def of(cls, samples: Sequence[stats.Moments], ranges: stats.Floats, spreads: stats.Floats) -> _Means:
+    def of(
+        cls, samples: Sequence[stats.Moments], low: stats.Floats, high: stats.Floats, spreads: stats.Floats
+    ) -> _Means:
         """Means of samples, `spreads` being the shares of variance of both groups."""
         n, mean, squares = np.array([each[:3] for each in samples]).reshape(-1, 3).T
-        width = ranges[:, 1] - ranges[:, 0]
-        share = ((mean - ranges[:, 0]) / width).clip(0, 1)
+        width = high - low
+        share = ((mean - low) / width).clip(0, 1)
         widest, variance = share * (1 - share), squares / (n - 1) / width**2
         off, pooled = n * np.minimum(share, 1 - share) ** 2, spreads * n / (n - 1)
         with np.errstate(all="ignore"):
             own = np.maximum(variance / widest, (off / widest + FEW * pooled) / (off / variance + FEW))
         inflated = np.where(widest > AT_END, own, pooled)
-        return cls(mean, share, 1 / (inflated / n + ADDED / (n * (n - 1))), width)
+        return cls(share, 1 / (inflated / n + ADDED / (n * (n - 1))), width)
 
     def margin(self, alpha: stats.Floats, is_below: Any) -> stats.Floats:
         """Distance of Clopper and Pearson's ends below, or above, from each mean."""

@@ -162,7 +162,13 @@ def ranges_of(columns: list[str], ranges: Mapping[str, Any] | None) -> dict[str,
     for name in columns:
         its = _range(name, ranges[name]) if name in ranges else range_of(name)
         if its is None:
-            raise _no_range(name)
+            fix = Fix(
+                "Say what its worst and its best value are, (float('inf'), 0) where lower is better without a limit",
+                Code(f"ranges={{{name!r}: (0, 1)}}"),
+                without_code="Say what its worst and its best value are: "
+                f"{option('ranges')} {name}=0:1, or inf:0 where lower is better and there is no limit",
+            )
+            raise OptionError(f"{name!r} is not a measure of the catalogue.", fix=fix)
         found[name] = its
     return found
 
@@ -189,17 +195,6 @@ def by_column(option: str, given: Mapping[str, T], columns_of: Callable[[str], S
                 raise OptionError(says, about=option, fix="Leave one of them out")
             names[column] = name
     return {column: given[name] for column, name in names.items()}
-
-
-def _no_range(name: str) -> OptionError:
-    """The error for a column of unknown range."""
-    fix = Fix(
-        "Say what its worst and its best value are, (float('inf'), 0) where lower is better without a limit",
-        Code(f"ranges={{{name!r}: (0, 1)}}"),
-        without_code="Say what its worst and its best value are: "
-        f"{option('ranges')} {name}=0:1, or inf:0 where lower is better and there is no limit",
-    )
-    return OptionError(f"{name!r} is not a measure of the catalogue.", fix=fix)
 
 
 def _range(name: str, its: Any) -> Range:
@@ -232,10 +227,10 @@ def check_range(measure: str, values: stats.Floats, its: Range, otherwise: str |
                 Code(f"ranges={{{measure!r}: ({worst}, {best})}}"),
                 without_code=f"{divide}{say}: {option('ranges')} {measure}={worst}:{best}",
             )
-        raise DataError(
-            f"{measure!r} must be from {low:g} to {high:g}; there is {extreme:g}.",
-            fix=_sentence(divide + otherwise) if otherwise else fix,
-        )
+        if otherwise:
+            fix = f"{divide}{otherwise}"
+            fix = fix[0].upper() + fix[1:]
+        raise DataError(f"{measure!r} must be from {low:g} to {high:g}; there is {extreme:g}.", fix=fix)
 
 
 def is_beyond(value: Any, its: Range) -> Any:
@@ -248,10 +243,6 @@ def in_percent(lowest: float, highest: float, its: Range) -> bool:
     """True for values beyond a range to 1 that are within a hundred times of it."""
     low, high = its.ends
     return high == 1 and math.isfinite(low) and low * PERCENTS <= lowest and highest <= PERCENTS
-
-
-def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:]
 
 
 def check_bounds(measure: str, values: stats.Floats, otherwise: str) -> None:

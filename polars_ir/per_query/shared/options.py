@@ -45,7 +45,6 @@ MOST_LOOKS = 50
 
 
 def _is_look(value: object) -> bool:
-    """True for a look and the planned number of looks."""
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         return False
     return is_whole(value[1], 1, MOST_LOOKS) and is_whole(value[0], 1, value[1])
@@ -83,6 +82,12 @@ REFERENCE = unchecked(
     "model's judgments: the mean is then people's, estimated from both (PPI++, amended for few queries), and never "
     "less surely than by people alone. Their queries must be drawn at random; do not expect much: models of 2024 "
     "narrow intervals by 2 to 8 %.",
+)
+
+#: Slices of queries.
+SLICES = unchecked(
+    "Slices of the queries, each with figures of its own: columns of `per_query`, by name, or a frame with a query "
+    "column and the columns to slice by.",
 )
 
 #: Intervals of a median, which need not hold the mean.
@@ -219,13 +224,7 @@ class Comparing(Testing, total=False):
             "are equivalent, by two one-sided tests against -margin and margin.",
         ),
     ]
-    by: Annotated[
-        Any,
-        unchecked(
-            "Columns of `per_query`, or a frame with a query column and others: a row per slice of queries as well.",
-        ),
-    ]
-
+    by: Annotated[Any, SLICES]
     cluster: Annotated[Any, CLUSTER]
     reference: Annotated[Any, REFERENCE]
 
@@ -302,11 +301,7 @@ class Slicing(Grouping, total=False):
     ]
 
 
-#: Slices of queries, and their weights.
-SLICES = unchecked(
-    "Slices of the queries, each with figures of its own: columns of `per_query`, by name, or a frame with a query "
-    "column and the columns to slice by.",
-)
+#: Weights of queries.
 WEIGHTS = unchecked(
     "The weight of each query, such as how often it is asked: a column of `per_query`, by name, or a frame with a "
     "query column and one other. Numbers of 0 or more; a query of weight 0 is left out. A bootstrap draws a query with "
@@ -471,12 +466,7 @@ class Ranking(TypedDict, total=False):
 class RankingBySlice(Ranking, total=False):
     """The options of `ranks`."""
 
-    by: Annotated[
-        Any,
-        unchecked(
-            "Columns of `per_query`, or a frame with a query column and others: ranks of their own in each slice.",
-        ),
-    ]
+    by: Annotated[Any, SLICES]
 
 
 class ComparingJudges(TypedDict, total=False):

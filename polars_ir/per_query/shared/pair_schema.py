@@ -74,12 +74,6 @@ class PairSchema:
         """The columns that distinguish sums."""
         return [*self.slices, ALL]
 
-    @property
-    def of_query(self) -> list[str]:
-        """The columns of a row that all systems share."""
-        lasts = (f"{LAST} {name}" for name in (() if self.nested else self.slices))
-        return [*self.keys, *lasts, *([JUDGED] if self.with_people else [])]
-
     def of_system(self, measure: int, system: int) -> dict[str, str]:
         """The columns of a row that a pair takes of a system."""
         columns = {ROWS: f"{ROWS} {system}", VALUE: f"{measure} {system}"}
@@ -137,7 +131,9 @@ class PairSchema:
                 # The columns of all systems and measures below each other.
                 values = pl.concat((rows[each[of]] for each in columns), rechunk=True)
                 taken[name] = pl.lit(values).gather(at)
-        shared = rows.lazy().select(self.of_query).with_row_index("row").cast({"row": pl.Int64})
+        lasts = (f"{LAST} {name}" for name in (() if self.nested else self.slices))
+        shared = rows.lazy().select(*self.keys, *lasts, *([JUDGED] if self.with_people else []))
+        shared = shared.with_row_index("row").cast({"row": pl.Int64})
         listed = pl.DataFrame(places, schema=Place._fields, orient="row").cast({"number": pl.UInt32})
         found = [
             some.lazy()

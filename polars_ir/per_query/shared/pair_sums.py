@@ -85,7 +85,6 @@ def _units(extremes: pl.DataFrame, schema: PairSchema, places: Sequence[Place]) 
 
 
 def _fault(executor: Executor, schema: PairSchema, fault: str, rule: Rule) -> DataError:
-    """The error for queries whose rows cannot be paired, with the first of them."""
     rows = executor.of_queries(schema, partial(schema.faulty, fault=fault), False)
     about = "per_query"
     fix: Fix | str
@@ -105,7 +104,6 @@ def _fault(executor: Executor, schema: PairSchema, fault: str, rule: Rule) -> Da
 
 
 def _together(found: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Moments of all partitions together."""
     n, mean = pl.col("n"), pl.col("mean")
 
     def weighted(value: pl.Expr) -> pl.Expr:
@@ -219,11 +217,6 @@ class Sums:
         """The note of every row."""
         return [] if self.note is None else [self.note]
 
-    def schema(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        """Types of a result: those of the slices, and its other columns."""
-        dtypes = self.queries.collect_schema()
-        return {**{name: dtypes[name] for name in self.slices}, **columns}
-
     def seen(self, measure: str) -> stats.Floats:
         """Lowest and highest values of a measure."""
         ends = self.extremes.filter(measure=self.measures.index(measure))
@@ -267,7 +260,6 @@ class Sums:
             yield Pairs(names, found_pairs)
 
     def _pair(self, place: Place, row: Mapping[str, Any], ranges: Mapping[str, Range]) -> Pair:
-        """The pair of a row of sums."""
         measure, systems = self.measures[place.measure], (self.systems[place.first], self.systems[place.second])
         width = getattr(ranges.get(measure) or range_of(measure), "width", math.inf)
         sample = stats.Moments.of(())
@@ -319,7 +311,7 @@ def sums_of(
         queries = with_people(queries, people, named=measures is not None)
         executor = locally(queries)
     keys, names = [*map(column_for, queries.slices), ALL], tuple(queries.measures)
-    query = partial(_ends_of_systems, keys=[*keys, "run"], measures=names)
+    query = partial(ends_of, keys=[*keys, pl.col("run").cast(pl.String)], measures=names)
     extremes = of_model.of_rows(query).group_by(*keys, "run", "measure")
     ends = extremes.agg(pl.col("lowest").min(), pl.col("highest").max())
     systems = _systems(per_query, ends, what, queries.table.columns)
@@ -342,10 +334,6 @@ def sums_of(
         queries.table.names["run"],
         people is not None,
     )
-
-
-def _ends_of_systems(rows: pl.LazyFrame, keys: Sequence[str], measures: Sequence[str]) -> pl.LazyFrame:
-    return ends_of(rows.with_columns(pl.col("run").cast(pl.String)), keys, measures)
 
 
 def _systems(per_query: Any, ends: pl.DataFrame, what: str, columns: Sequence[str]) -> tuple[str, ...]:

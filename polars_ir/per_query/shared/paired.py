@@ -71,21 +71,20 @@ class Scores:
         """The scores of clusters instead of their queries, if there are clusters."""
         if self.clusters is None:
             return self
-        values = {measure: self.by_cluster(of_queries) for measure, of_queries in self.values.items()}
-        answered = self.by_cluster(self.answered.astype(float)) > 0
+        numbers = np.unique(self.clusters, return_inverse=True)[1]
+
+        def means(values: stats.Floats) -> stats.Floats:
+            """Means over the queries with values of all systems that have any."""
+            complete = _complete(values)
+            n = np.bincount(numbers[complete], minlength=numbers.max(initial=-1) + 1)
+            sums = [np.bincount(numbers[complete], column[complete], len(n)) for column in values.T]
+            with np.errstate(invalid="ignore"):
+                return np.column_stack(sums) / n[:, None]
+
+        values = {measure: means(of_queries) for measure, of_queries in self.values.items()}
+        answered = means(self.answered.astype(float)) > 0
         queries = pl.LazyFrame({"cluster": range(len(answered))})
         return Scores(self.systems, queries, values, answered, note=self.note, each_query=self, system=self.system)
-
-    def by_cluster(self, values: stats.Floats) -> stats.Floats:
-        """Means of clusters over their queries with values of all systems that have any."""
-        if self.clusters is None:
-            return values
-        numbers = np.unique(self.clusters, return_inverse=True)[1]
-        complete = _complete(values)
-        n = np.bincount(numbers[complete], minlength=numbers.max(initial=-1) + 1)
-        sums = [np.bincount(numbers[complete], column[complete], len(n)) for column in values.T]
-        with np.errstate(invalid="ignore"):
-            return np.column_stack(sums) / n[:, None]
 
     def each_slice(self) -> Iterator[tuple[dict[str, Any], Scores]]:
         """The values that name a slice, and the scores of its clusters or queries; without slices, all scores."""
@@ -149,15 +148,18 @@ class Scores:
         notes = notes_of_lacking(measure, systems, lacking.sum(axis=0).tolist(), of_one, len(lacking))
         return [*notes, *self.left_out(measure, pair)]
 
+    def of_all(self, measure: str) -> tuple[stats.Floats, list[str]]:
+        """Values of the queries for which all systems have one, and notes on the others."""
+        values = self.values[measure]
+        complete = values[~np.isnan(values).any(axis=1)]
+        left_out = len(values) - len(complete)
+        notes = [f"left out, without a value of some system: {left_out}"] if left_out else []
+        return complete, [*notes, *self.left_out(measure, range(len(self.systems)))]
+
     @property
     def measures(self) -> tuple[str, ...]:
         """The measures."""
         return tuple(self.values)
-
-    def schema(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        """Types of a result: those of the slices, and its other columns."""
-        dtypes = self.queries.collect_schema()
-        return {**{name: dtypes[name] for name in self.slices}, **columns}
 
     def seen(self, measure: str) -> stats.Floats:
         """The values of a measure."""
@@ -273,15 +275,6 @@ def _complete(values: stats.Floats) -> stats.Booleans:
     return np.logical_not(lacking[:, ~lacking.all(axis=0)].any(axis=1, keepdims=True))[:, 0]
 
 
-def _note(of: Queries, *, clustered: bool) -> str | None:
-    """The note of the queries, with that of how their rows were made."""
-    note = of.note(clustered=clustered)
-    if PROVENANCE not in of.table.columns:
-        return note
-    made = of.rows.sort(of.table.keys).collect()
-    return "; ".join(filter(None, (note, check_made_alike(of.table, made, of.measures)))) or None
-
-
 def scores_of(
     per_query: Any,
     measures: Measures,
@@ -310,7 +303,10 @@ def scores_of(
     systems = systems_of(per_query, of.table.select("run").collect())
     if len(systems) < 2:
         raise ColumnError.one_system(what, of.table.columns, systems)
-    note = _note(of, clustered=people is None and clustered)
+    note = of.note(clustered=people is None and clustered)
+    if PROVENANCE in of.table.columns:
+        made = of.rows.sort(of.table.keys).collect()
+        note = "; ".join(filter(None, (note, check_made_alike(of.table, made, of.measures)))) or None
     slices, others = list(map(column_for, of.slices)), [] if cluster is None else [CLUSTER]
     column = pl.col("run").cast(pl.String).cast(pl.Enum(systems)).to_physical()
     columns = [*of.measures] if people is None else [*of.measures, JUDGED, *map(people_of, of.measures)]
@@ -409,17 +405,12 @@ def paired_systems(
             per_query, people = with_systems(per_query, systems), options.get("reference")
             options = {**options, "reference": None if people is None else with_systems(people, systems)}
         return scores_of(per_query, measures, options, by=by, cluster=cluster, keys=keys, what=what)
-    check_sums_do(what, options, only)
+    for name, values in only.items():
+        if options[name] not in values:
+            raise InputTypeError.lazy(f"{what} with {option(name, options[name])}", option(name, values[0]))
+    if cluster is not None:
+        raise InputTypeError.lazy(f"{what} with cluster", MEANS_OF_CLUSTERS)
     if systems is not None:
         raise InputTypeError.lazy(f"{what} with systems", "that column in place of 'run'")
     people = options.get("reference")
     return sums_of(per_query, measures, by=by, people=people, what=what, source=source, common=common, advice=advice)
-
-
-def check_sums_do(what: str, options: Mapping[str, Any], only: Mapping[str, Sequence[str | None]]) -> None:
-    """Raise an `InputTypeError` for options that need the values of a LazyFrame."""
-    for name, values in only.items():
-        if options[name] not in values:
-            raise InputTypeError.lazy(f"{what} with {option(name, options[name])}", option(name, values[0]))
-    if options.get("cluster") is not None:
-        raise InputTypeError.lazy(f"{what} with cluster", MEANS_OF_CLUSTERS)

@@ -160,10 +160,7 @@ class Queries:
         return replace(self, rows=rows.rename({CLUSTER: "query_id"}).sort("query_id"))
 
     def note(self, *, clustered: bool = True) -> str | None:
-        """Note on the clusters that count instead of queries, or that queries seem to have.
-
-        It advises them where queries can be `clustered`.
-        """
+        """Note on the clusters that count instead of queries or, with advice where they can, that they seem to have."""
         if self.cluster == QUERY:
             return "each query counts once, as the mean of its rows"
         if self.cluster is not None:
@@ -375,7 +372,6 @@ def _with_one(
 
 
 def _with_weights(table: CanonicalFrame, rows: pl.LazyFrame, weights: Any) -> pl.LazyFrame:
-    """Rows with the weight of every query."""
     rows, name = _with_one(table, rows, weights, "weights", WEIGHT)
     dtype = rows.select(WEIGHT).collect_schema().dtypes()[0]
     if not dtype.is_numeric():
@@ -395,7 +391,6 @@ def _with_weights(table: CanonicalFrame, rows: pl.LazyFrame, weights: Any) -> pl
 
 
 def _with_strata(table: CanonicalFrame, rows: pl.LazyFrame, strata: Any) -> pl.LazyFrame:
-    """Rows with the stratum of every query."""
     rows, name = _with_one(table, rows, strata, "strata", STRATUM)
     if table.rows:
         sizes = rows.group_by(*filter("query_id".__ne__, table.keys), STRATUM).len().filter(len=1)
@@ -430,6 +425,13 @@ def check_names(slices: Iterable[str], columns: Iterable[str]) -> None:
     if clash := set(slices).intersection(columns):
         says = f"a key or a column of slices may not be called {min(clash)!r}, like one of the result."
         raise ColumnError(says, fix=Fix("Rename it", Code.renaming("", {min(clash): f"my_{min(clash)}"})))
+
+
+def schema_of(slices: Sequence[str], queries: pl.LazyFrame, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Types of a result: those of the slices, and its other columns, of which none may have the same name."""
+    check_names(slices, columns)
+    dtypes = queries.collect_schema()
+    return {**{name: dtypes[name] for name in slices}, **columns}
 
 
 def systems_of(per_query: Any, rows: pl.DataFrame) -> list[str]:

@@ -37,16 +37,11 @@ ADDED = {
 #: True in rows that the model judged.
 HERE = "polars_ir: judged by the model"
 
-#: Advice on people's queries without a model's figures.
+#: Advice on people's queries without a model's figures, and where the model's rows are a part of people's.
 OF_ALL = "Evaluate the model's judgments of them too, or leave them out"
-
-#: The same where the model's rows are a part of people's.
 EXCHANGED = (
     "It has all rows of per_query besides; exchange them, if per_query has people's figures and this the model's"
 )
-
-#: The note on a difference that the model turns.
-OTHER_SIGN = "the estimate and people's difference differ in sign"
 
 #: The problem of queries that people judged of some systems only, and advice.
 IN_PART = (
@@ -198,7 +193,6 @@ def estimated(moments: pl.LazyFrame, averaging: Averaging, kind: str, alpha: flo
 
 
 def _on_scale(rows: pl.LazyFrame, averaging: Averaging) -> pl.LazyFrame:
-    """The columns of a summary, on the scale of the measure."""
     n, means = pl.col("n"), {"mean": "estimate", "people_mean": "y", "model_mean": "model_mean"}
     return rows.with_columns(
         std=pl.when(n > 1, pl.col("lowest") == pl.col("highest")).then(0.0).otherwise(pl.col("var_y").sqrt()),
@@ -226,7 +220,8 @@ def with_estimates(pairs: Sequence[Pair], moments: pl.LazyFrame) -> list[Pair]:
         if d.n:
             squares = row["error"] ** 2 * d.n * (d.n - 1)
             sample = stats.Moments(d.n, row["estimate"], squares, d.lowest, d.highest, support=d.support)
-        turned = OTHER_SIGN if d.n and row["estimate"] * row["people_mean"] < 0 else None
-        beside = {name: row[name] for name in ADDED} | {"why": "; ".join(filter(None, (row["why"], turned))) or None}
+        turned = d.n and row["estimate"] * row["people_mean"] < 0
+        whys = row["why"], "the estimate and people's difference differ in sign" if turned else None
+        beside = {name: row[name] for name in ADDED} | {"why": "; ".join(filter(None, whys)) or None}
         found.append(pair._replace(sample=sample, people=d, beside=beside))
     return found

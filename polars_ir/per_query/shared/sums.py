@@ -33,9 +33,6 @@ MEANS_OF_CLUSTERS = "the means of clusters, by a group_by of them, as queries"
 #: Row count of a query.
 ROWS = "rows"
 
-#: Advice on queries that recur in periods.
-COME_AGAIN = "Keep one of each; or, as queries that come again are compared with their own values, collect it first"
-
 
 class WideSchema(Protocol):
     """Columns of the row of a query."""
@@ -71,7 +68,7 @@ def locally(queries: Queries) -> Executor:
     return Executor(lambda query: collected(query(queries.rows), "streaming"), of_queries)
 
 
-def ends_of(rows: pl.LazyFrame, keys: Sequence[str], measures: Sequence[str]) -> pl.LazyFrame:
+def ends_of(rows: pl.LazyFrame, keys: Sequence[str | pl.Expr], measures: Sequence[str]) -> pl.LazyFrame:
     """Lowest and highest value of each measure by some keys: a row for each `measure`, by its place."""
     columns = {str(place): pl.col(measure).cast(pl.Float64) for place, measure in enumerate(measures)}
     figures = {f"lowest {place}": value.min() for place, value in columns.items()}
@@ -81,7 +78,7 @@ def ends_of(rows: pl.LazyFrame, keys: Sequence[str], measures: Sequence[str]) ->
 
 
 def _by_measure(
-    found: pl.LazyFrame, keys: Sequence[str], measures: Sequence[str], names: Iterable[str], **others: pl.Expr
+    found: pl.LazyFrame, keys: Sequence[str | pl.Expr], measures: Sequence[str], names: Iterable[str], **others: pl.Expr
 ) -> pl.LazyFrame:
     """Figures in columns named by the place of their measure, as a row for each measure."""
     return pl.concat(
@@ -152,14 +149,10 @@ def as_texts(columns: Sequence[str]) -> list[pl.Expr]:
     return [*texts, (chosen - without_text).cast(pl.String)]
 
 
-#: Moments of each value of an attribute, by system, attribute and measure.
-OfSlices = Mapping[tuple[str | None, str, str], Mapping[Any, "stats.Moments"]]
-
-
 def slice_moments(
     queries: Queries, source: Source | None, *, of_times: bool = False, every: str | None = None
-) -> tuple[OfSlices, pl.DataFrame]:
-    """Moments of the slices of each attribute, and the number of `queries` of each `value` of the first one.
+) -> tuple[Mapping[tuple[str | None, str, str], Mapping[Any, stats.Moments]], pl.DataFrame]:
+    """Moments of slices by system, attribute and measure, and the number of `queries` of each `value` of the first one.
 
     The slices are texts or, with `of_times`, periods.
     """
@@ -174,7 +167,11 @@ def slice_moments(
         found = executor.of_queries(schema, schema.repeated, False)
         _, problem, fix = once("per_query", [*systems, "query_id"], {"run": "run"})
         shown = found.drop("total").sort("query_id").head(SHOWN)
-        raise DataError.rows("per_query", problem, COME_AGAIN if of_times else fix, int(found["total"][0]), shown)
+        if of_times:
+            fix = (
+                "Keep one of each; or, as queries that come again are compared with their own values, collect it first"
+            )
+        raise DataError.rows("per_query", problem, fix, int(found["total"][0]), shown)
     moments: dict[tuple[str | None, str, str], dict[Any, stats.Moments]] = {}
     for row in rows.sort(*systems, "value").iter_rows(named=True):
         key = row.get("run"), queries.slices[row["attribute"]], queries.measures[row["measure"]]

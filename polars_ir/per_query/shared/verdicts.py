@@ -90,7 +90,6 @@ def with_test(
 
 
 def _notes(row: Mapping[str, Any], d: stats.Sample, options: Procedure) -> list[str]:
-    """The reasons for nulls in the row."""
     if row["n_queries"] < 2:
         of = "all" if options.test.complete else "both"
         return [f"fewer than two queries with a value of {of} systems"]
@@ -266,7 +265,6 @@ def _undecided(
 
 
 def _without(gains: stats.Sample, bounds: stats.Ends | None, options: Gating) -> list[str]:
-    """The note on bounds that there are not."""
     reason = f"there is no {options['interval']} interval of these differences{why_none(gains)}"
     return [reason] if bounds is None else []
 
@@ -368,7 +366,6 @@ def _fresh(gains: stats.Sample, differing: float, max_drop: float, options: Gati
 
 
 def _plan(gains: stats.Sample, differing: float, max_drop: float, low: float, options: Gating) -> str:
-    """The smallest drop that the queries rule out, and about how many fresh ones would decide."""
     ruled_out = f"these queries rule out a drop of more than {-low:.3g}"
     if not max_drop:
         return f"{ruled_out}; no number of queries shows that nothing at all is lost: allow a max_drop above 0"
