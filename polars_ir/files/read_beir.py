@@ -14,13 +14,11 @@ from typing import TypedDict, Unpack
 import polars as pl
 
 from polars_ir.errors import FileError, InputTypeError
-from polars_ir.files.finding.file import SHOWN, one_file
+from polars_ir.files.finding.file import COMPRESSED, SHOWN, one_file
 from polars_ir.files.finding.sources import MaxRatio, resolve, stem
 from polars_ir.files.readers import read_qrels
 from polars_ir.files.rows.unreadable import FAILURES, because
 from polars_ir.language.options import public
-
-_ENDINGS = ("", ".gz", ".zst")
 
 
 @dataclass(frozen=True)
@@ -140,7 +138,7 @@ def _scan_texts(file: Path, max_ratio: float | None, id: str, *columns: str) -> 
 
 def _file(folder: Path, name: str) -> Path:
     """A file of the folder, compressed or not."""
-    for ending in _ENDINGS:
+    for ending in ("", *COMPRESSED):
         path = folder / f"{name}{ending}"
         if path.is_file():
             return path

@@ -9,7 +9,7 @@ from typing import cast
 import polars as pl
 
 from polars_ir.errors import Code, ColumnError, FileError, Fix, called, fold, option, warn
-from polars_ir.files.finding.file import MAX_RATIO, File, check_size, is_remote, most_bytes
+from polars_ir.files.finding.file import File, check_size, is_remote, most_bytes
 from polars_ir.files.finding.folders import Folders, folders_of
 from polars_ir.files.finding.sources import names
 from polars_ir.files.formats.record import Role, Rows, Typed, Whole
@@ -110,18 +110,16 @@ def _check_judgments(parts: Sequence[Checked], reader: Rows) -> None:
             words = (
                 "If its columns are a user, an item, a rating and a time, name them; if it is TREC's after all, give"
             )
-            named = ["query_id", "doc_id", "relevance", "time"]
             separator = "\t" if "\t" in first_line(part.path)[1] else " "
-            code = Code(
-                f"pl.read_csv({str(part.path)!r}, separator={separator!r}, has_header=False, new_columns={named})"
-            )
+            named = f"has_header=False, new_columns={['query_id', 'doc_id', 'relevance', 'time']}"
+            code = Code(f"pl.read_csv({str(part.path)!r}, separator={separator!r}, {named})")
             fix = Fix(f"{words} {option('format', 'trec')}", code)
             raise FileError.of_file(part.path, f"by its first lines this is a table of numbers: {doubt}.", fix=fix)
 
 
 def _warn_of_format(parts: Sequence[Checked], reader: Rows) -> None:
     """Warn of files whose first lines are probably of another format."""
-    for part in parts if reader.suspicion else ():
+    for part in parts:
         if reader.suspicion and (reason := reader.suspicion(part.first_lines())):
             warn(f"{called(part.path)}: {reason}")
 
@@ -153,7 +151,7 @@ def _systems(heads: list[Checked], reader: Rows) -> list[str]:
     return [tag for (tag,) in tags] if len(one_of_each) == len(heads) else names([head.path for head in heads])
 
 
-def read_typed(files: list[File], reader: Typed, max_ratio: float | None = MAX_RATIO) -> pl.DataFrame:
+def read_typed(files: list[File], reader: Typed, max_ratio: float | None) -> pl.DataFrame:
     """The table in memory."""
     lazy = _typed_together(files, reader, max_ratio)
     try:
@@ -162,7 +160,7 @@ def read_typed(files: list[File], reader: Typed, max_ratio: float | None = MAX_R
         raise _first_unreadable(files, reader) or because(files[0], error) from None
 
 
-def scan_typed(files: list[File], reader: Typed, max_ratio: float | None = MAX_RATIO) -> pl.LazyFrame:
+def scan_typed(files: list[File], reader: Typed, max_ratio: float | None) -> pl.LazyFrame:
     """The table as a LazyFrame, after a check of every file's columns."""
     lazy = _typed_together(files, reader, max_ratio)
     if reader.by_rows and (failure := _first_unreadable(files, reader)):

@@ -19,9 +19,6 @@ from polars_ir.files.formats.separated import read_table
 from polars_ir.files.reading import read_typed
 from polars_ir.files.rows.unreadable import FAILURES, because
 
-#: Starts of JSON that is not a table: a list of objects, or an object.
-_OBJECTS = ("[", "{")
-
 
 def read_one_table(source: Source, *, remote: bool = True, max_ratio: float | None = MAX_RATIO) -> pl.DataFrame:
     """A table with a query column, whose ids stay as written: 007 is not 7."""
@@ -81,7 +78,7 @@ def _read(file: File, format: Format, max_ratio: float | None, *, texts: bool = 
 
 def _of_json(file: File, text: str) -> pl.DataFrame:
     """The records of JSON: a list of them, one that holds all, or one a line."""
-    if not text.lstrip().startswith(_OBJECTS):
+    if not text.lstrip().startswith(("[", "{")):
         raise FileError.of_file(file, "it holds no list of objects and no object.")
     try:
         return pl.read_json(text.encode(), infer_schema_length=None)

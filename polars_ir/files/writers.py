@@ -190,7 +190,8 @@ def each_system(
     names = systems.cast(pl.String).to_list()
     for system in names:
         if system is None or not _is_part_of_a_name(system, text):
-            code = Code.replacing(name, table.names["run"], "/", "-") if "/" in (system or "") else None
+            polars, pandas = "str.replace_all('/', '-', literal=True)", "str.replace('/', '-', regex=False)"
+            code = Code.making(name, table.names["run"], polars, pandas) if "/" in (system or "") else None
             says = f"has a system {system!r:.80}, which cannot be in a file name."
             raise DataError(says, about=name, fix=Fix("Rename it", code))
     for value, system in zip(systems, names, strict=True):

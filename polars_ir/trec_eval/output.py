@@ -39,7 +39,6 @@ from polars_ir.trec_eval.options import (
     leading_number,
 )
 
-#: The formats of preferences.
 PREFERENCES = ("prefs", "qrels_prefs")
 
 #: The fields of a line of the file of `-Z`.

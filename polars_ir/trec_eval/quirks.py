@@ -25,9 +25,6 @@ from polars_ir.language.words import n_relevant, n_retrieved, relevance
 from polars_ir.trec_eval.lines import Figure
 from polars_ir.trec_eval.options import Asked
 
-#: The document that -c gives a topic without results.
-BOGUS = pl.lit("ceci_nest_pas_un_docno")
-
 #: Values that are put right again for such a topic: by the printed name, so that parameters in it prevent it.
 CLEARED: Mapping[str, object] = {"num_ret": 0, "utility": 0.0, "rbp_resid": 0.0, "relstring": ""}
 
@@ -38,7 +35,9 @@ OF_SEVERAL = "several "
 def with_bogus_results(run: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
     """The run with an unjudged document for every topic that it lacks."""
     lacking = qrels.select("query_id").unique().join(run, on="query_id", how="anti")
-    return pl.concat([run, lacking.with_columns(doc_id=BOGUS, score=1.0)], how="diagonal_relaxed")
+    return pl.concat(
+        [run, lacking.with_columns(doc_id=pl.lit("ceci_nest_pas_un_docno"), score=1.0)], how="diagonal_relaxed"
+    )
 
 
 def cleared(per_query: pl.DataFrame, run: pl.DataFrame, figures: Iterable[Figure]) -> pl.DataFrame:

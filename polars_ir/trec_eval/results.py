@@ -12,7 +12,7 @@ import polars as pl
 from polars_ir.errors import SHOWN, Code, ColumnError, DataError, FileError, Fix, OptionError, Setting
 from polars_ir.files.finding.copies import downloaded
 from polars_ir.files.finding.file import File, located
-from polars_ir.files.finding.sources import Limits, Source, resolve, stem
+from polars_ir.files.finding.sources import Limits, Source, names, resolve
 from polars_ir.files.writers import check_path, each_system, write_lines
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.table import per_query_table
@@ -22,11 +22,7 @@ from polars_ir.per_query.shared.measures import measures_of
 from polars_ir.trec_eval.lines import DIGITS, Figure, Format, of_all, of_run, of_topics, read_fields
 from polars_ir.trec_eval.measures import COUNTS, our_name, place, trec_eval_name
 
-#: The fields of a line.
 FIELDS = ("measure", "topic", "value")
-
-#: Columns that are no measures.
-_TAKEN = ("run", "query_id", "topic")
 
 #: Lines of trec_eval whose values are texts.
 TEXTS = r"^(runid|relstring(_\d+)?)$"
@@ -203,10 +199,8 @@ def _check_topics(topics: pl.DataFrame) -> None:
 def _systems(files: list[File], rows: list[pl.DataFrame]) -> list[str]:
     """A name per file: its runid, else its file name, else its path, whichever are distinct."""
     ids = [lines.filter(pl.col("measure") == "runid")["value"].to_list() for lines in rows]
-    tags = [found[0] if found else "" for found in ids]
-    names = [stem(path) for path in files]
-    choices = (tags if all(tags) else names, names, [str(path) for path in files])
-    return next(choice for choice in choices if len(set(choice)) == len(choice))
+    tags = {found[0] for found in ids if found}
+    return [found[0] for found in ids] if len(tags) == len(files) else names(files)
 
 
 def _per_topic(path: File, rows: pl.DataFrame) -> pl.DataFrame:
@@ -216,7 +210,9 @@ def _per_topic(path: File, rows: pl.DataFrame) -> pl.DataFrame:
         raise FileError.of_file(path, "the file has no figures of topics; trec_eval prints them with -q.")
     figures = figures.with_columns(number=pl.col("value").cast(pl.Float64, strict=False).fill_nan(None))
     _check(path, figures, pl.col("number").is_null(), "the value of a measure must be a number.")
-    _check(path, figures, pl.col("measure").is_in(_TAKEN), "this cannot name a measure; rename it.")
+    _check(
+        path, figures, pl.col("measure").is_in(("run", "query_id", "topic")), "this cannot name a measure; rename it."
+    )
     again = ~pl.struct("measure", "topic").is_first_distinct()
     _check(path, figures, again, "this figure occurs twice; is the file the output of several runs?")
     table = figures.pivot("measure", index="topic", values="number")

@@ -11,21 +11,18 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any, BinaryIO
+from typing import IO, Any
 
 from polars_ir.errors import FileError, with_names
-from polars_ir.files.finding.file import COMPRESSED, WEB, File, is_pattern, pure, scheme
+from polars_ir.files.finding.file import CHUNK, COMPRESSED, WEB, File, is_pattern, pure, scheme
 from polars_ir.files.finding.sources import by_extension, resolve
 from polars_ir.files.formats.record import Format
 
 #: Standard input as a file name.
 STDIN = "-"
-
-#: Chunk size of copies, in bytes.
-_PART = 1 << 20
 
 #: Longest file name in bytes, less what this package appends.
 _LONGEST_NAME = 200
@@ -69,7 +66,7 @@ def copied(file: IO[Any]) -> Iterator[str]:
             # `gzip.open` unpacks what it reads, and keeps the name. What is compressed shows by its first bytes.
             path = path.with_suffix("")
         with path.open("wb") as copy:
-            while part := file.read(_PART):
+            while part := file.read(CHUNK):
                 copy.write(part.encode(errors="surrogateescape") if isinstance(part, str) else part)
         with with_names(**{str(path): own}):
             yield str(path)
@@ -81,11 +78,12 @@ def as_file(name: str) -> Iterator[str]:
     if name != STDIN and not _is_pipe(name):
         yield name
         return
-    own = "stdin" if name == STDIN else Path(name).name
+    if name == STDIN and sys.stdin is None:
+        raise FileError("standard input is closed; pipe the file into it, or name the file.")
     with TemporaryDirectory() as folder:
-        path = Path(folder, own)
-        with path.open("wb") as file:
-            _take_in(name, file)
+        path = Path(folder, "stdin" if name == STDIN else Path(name).name)
+        with path.open("wb") as copy, nullcontext(sys.stdin.buffer) if name == STDIN else Path(name).open("rb") as file:
+            shutil.copyfileobj(file, copy)
         with with_names(**{str(path): shown_name(name)}):
             yield str(path)
 
@@ -101,13 +99,3 @@ def _is_pipe(name: str) -> bool:
     except (OSError, ValueError):
         # The readers report an invalid name.
         return False
-
-
-def _take_in(name: str, file: BinaryIO) -> None:
-    if name != STDIN:
-        with Path(name).open("rb") as pipe:
-            shutil.copyfileobj(pipe, file)
-    elif sys.stdin is None:
-        raise FileError("standard input is closed; pipe the file into it, or name the file.")
-    else:
-        shutil.copyfileobj(sys.stdin.buffer, file)

@@ -104,8 +104,8 @@ _NOT_READ = {
 #: Number of bytes that determine a file's kind.
 _FIRST_BYTES = 16
 
-#: Chunk size of searches, in bytes.
-_CHUNK = 1 << 20
+#: Chunk size of searches and copies, in bytes.
+CHUNK = 1 << 20
 
 
 def beginning(path: Path) -> bytes:
@@ -120,7 +120,7 @@ def beginning(path: Path) -> bytes:
 def holds(path: Path, byte: bytes) -> bool:
     """True if a file's raw bytes hold a byte."""
     with path.open("rb") as file:
-        return any(byte in chunk for chunk in iter(lambda: file.read(_CHUNK), b""))
+        return any(byte in chunk for chunk in iter(lambda: file.read(CHUNK), b""))
 
 
 def check_readable(path: Path, begin: bytes) -> None:
@@ -143,8 +143,8 @@ MAX_RATIO = 100.0
 #: Unpacked size allowed for any file, in bytes.
 SMALL = 64 << 20
 
-#: Chunk size of reading and unpacking, in bytes.
-_PACKED, _PART = 16 << 10, 1 << 20
+#: Chunk size of packed bytes.
+_PACKED = 16 << 10
 
 #: Files of fewer bytes hold no line that is too long, since no byte of gzip stands for more than 1,032.
 _TINY = LONGEST // 1032
@@ -210,7 +210,7 @@ def _parts(path: Path, file: BinaryIO) -> Iterator[bytes]:
     while packed := file.read(_PACKED):
         while packed:
             try:
-                yield unpacker.decompress(packed, _PART)
+                yield unpacker.decompress(packed, CHUNK)
             except zlib.error as error:
                 reason = str(error).rpartition(": ")[2]
                 raise FileError.of_file(path, f"the file cannot be read: its gzip is damaged, {reason}.") from None

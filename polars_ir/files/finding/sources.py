@@ -129,20 +129,16 @@ def _files(name: str) -> list[File]:
 
         return _local_files(url2pathname(urlsplit(name).path))
     if kind in SCHEMES:
-        _check_address(name)
+        try:
+            urlsplit(name)
+        except ValueError as error:
+            raise FileError.of_file(name, f"this URL cannot be read: {error}.") from None
         if name.endswith("/"):
             raise FileError.of_file(name, f"this is a folder; name its files, for instance {name + '*.parquet'!r}.")
         return [name]
     if kind is not None and not os.path.exists(name):
         raise FileError.of_file(name, f"a URL begins with {', '.join(SCHEMES)} or file; download this one first.")
     return _local_files(name)
-
-
-def _check_address(url: str) -> None:
-    try:
-        urlsplit(url)
-    except ValueError as error:
-        raise FileError.of_file(url, f"this URL cannot be read: {error}.") from None
 
 
 def _local_files(name: str) -> list[File]:

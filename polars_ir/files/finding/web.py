@@ -12,14 +12,11 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from polars_ir.errors import FileError
-from polars_ir.files.finding.file import WEB, scheme
+from polars_ir.files.finding.file import CHUNK, WEB, scheme
 from polars_ir.files.rows.unreadable import because
 
 #: Timeout of a server, in seconds.
 _PATIENCE = 60
-
-#: Chunk size of copies, in bytes.
-_PART = 1 << 20
 
 #: Characters left unquoted in an address.
 _PLAIN = "%/:=&?~+!$,;'@()*[]"
@@ -59,7 +56,7 @@ def _copy(url: str, body: HTTPResponse, file: IO[bytes]) -> None:
     length, free = body.length, shutil.disk_usage(Path(file.name).parent).free
     if length > free:
         raise FileError.of_file(url, f"it has {length} bytes, and {free} are free for a copy; download it elsewhere.")
-    shutil.copyfileobj(body, file, _PART)
+    shutil.copyfileobj(body, file, CHUNK)
     if file.tell() < length:
         raise FileError.of_file(url, f"the server sent {file.tell()} of {length} bytes.")
 

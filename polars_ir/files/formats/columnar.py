@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_ir.files.finding.file import File, is_remote
 from polars_ir.files.formats.record import Format, Role, Typed, Writer
-from polars_ir.files.writing.checks import AS_IT_IS
+from polars_ir.frames.canonical_frame import CanonicalFrame
 
 
 def _scan(files: list[File], scan: str) -> pl.LazyFrame:
@@ -18,9 +18,13 @@ def _scan(files: list[File], scan: str) -> pl.LazyFrame:
     return table
 
 
+def _all_columns(table: CanonicalFrame, _tag: str) -> list[pl.LazyFrame]:
+    return [table.all_columns()]
+
+
 def _format(name: Literal["parquet", "ipc"], extensions: tuple[str, ...], signature: bytes) -> Format:
     holds: dict[Role, str] = {"run": "a table", "qrels": "a table"}
-    writer = Writer(AS_IT_IS, getattr(pl.LazyFrame, f"sink_{name}"), table=True)
+    writer = Writer({"run": _all_columns, "qrels": _all_columns}, getattr(pl.LazyFrame, f"sink_{name}"), table=True)
     reader = Typed(partial(_scan, scan=f"scan_{name}"))
     return Format(name, holds, reader, writer, extensions=extensions, signature=signature)
 

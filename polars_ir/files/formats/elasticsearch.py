@@ -64,10 +64,8 @@ def _check_whole(file: File, tree: Tree) -> None:
     partial = [query for query, response in responses.items() if response.get("timed_out") or _lacks(response, tree)]
     if queries := [*failed, *partial]:
         shown = ", ".join(f"{query!r:.80}" for query in queries[:SHOWN])
-        problem = (
-            f"queries that failed, timed out or miss shards: {len(queries)}, such as {shown}. Search for them again."
-        )
-        raise FileError.of_file(file, problem)
+        problem = f"queries that failed, timed out or miss shards: {len(queries)}, such as {shown}"
+        raise FileError.of_file(file, f"{problem}. Search for them again.")
 
 
 def _lacks(response: dict[str, Any], tree: Tree) -> bool:
@@ -133,19 +131,16 @@ def _searches(file: File, root: dict[str, Any]) -> dict[str, Any]:
         raise nameless(file)
     for query, response in root.items():
         if not _is_search(response):
-            raise FileError.of_file(
-                file, f"query {query!r:.80}: wanted a search response with hits; got {described(response)}."
-            )
+            says = f"query {query!r:.80}: wanted a search response with hits; got {described(response)}."
+            raise FileError.of_file(file, says)
     return root
 
 
 def _document(file: File, query: str, hit: Any) -> str:
     document = inside(hit, "_id")
     if not isinstance(document, str):
-        problem = (
-            f"every hit and rating must be an object with an _id, which is a text; got {described(document or hit)}."
-        )
-        raise FileError.of_file(file, f"query {query!r:.80}: {problem}")
+        wanted = "every hit and rating must be an object with an _id, which is a text"
+        raise FileError.of_file(file, f"query {query!r:.80}: {wanted}; got {described(document or hit)}.")
     return document
 
 

@@ -30,7 +30,6 @@ _PIECE = 100_000
 _LONGEST = 20
 
 
-#: The problem of a file without any row.
 NOTHING = "the file is empty: no query has documents."
 
 #: Fields of judgments that are not grades.

@@ -68,7 +68,7 @@ def table(path: File, dialect: Dialect, *wanted: str) -> tuple[pl.LazyFrame, lis
         raise unreadable(path, error, dialect) from None
     if not columns:
         raise FileError.empty(path)
-    _check_header(path, separator, columns, separator.join(wanted))
+    _check_header(path, separator, columns, *wanted)
     plain = [_TYPE.sub("", name) for name in columns]
     if plain != columns and len(set(plain)) == len(plain):
         scan, columns = scan.rename(dict(zip(columns, plain, strict=True))), plain
@@ -81,10 +81,9 @@ def table(path: File, dialect: Dialect, *wanted: str) -> tuple[pl.LazyFrame, lis
     return rows, columns
 
 
-def _check_header(path: File, separator: str, columns: list[str], wanted: str) -> None:
+def _check_header(path: File, separator: str, columns: list[str], *wanted: str) -> None:
     """Raise a `FileError` for a missing header, or one that Polars reads in its own way."""
-    problem = _problem_of_header(columns, wanted)
-    if problem is not None:
+    if problem := _problem_of_header(columns, separator.join(wanted)):
         raise FileError.at_line(path, 1, separator.join(columns), problem)
 
 
@@ -145,14 +144,14 @@ def checked(
         message = pl.format(
             "{} must be {}; got '{}'.{}",
             pl.lit(f"{name:.80}"),
-            pl.lit(_kind(dtypes.get(name))),
+            pl.lit(grade_wanted(dtype) if isinstance(dtype := dtypes.get(name), Words) else _KINDS[dtype]),
             pl.col(name).fill_null("").str.head(80),
             hint_of_column(pl.col(name)) if name in hinted else pl.lit(""),
         )
         problem = pl.when(condition).then(message).otherwise(problem)
     judged = rows.with_columns(
         pl.any_horizontal(*wrong.values(), pl.lit(False)).alias(BAD), problem.alias(PROBLEM)
-    ).with_columns(number(name, dtype) for name, dtype in dtypes.items())
+    ).with_columns(as_number(pl.col(name), dtype) for name, dtype in dtypes.items())
     return Checked(path, judged, columns, wanted, dialect)
 
 
@@ -162,23 +161,13 @@ def read_table(file: File, separator: str, *, texts: bool = False) -> pl.DataFra
     read = partial(pl.read_csv, file, separator=separator, quote_char=dialect.quote)
     try:
         columns = read(n_rows=0).columns
-        _check_header(file, separator, columns, separator.join(("query_id", "nDCG@10")))
+        _check_header(file, separator, columns, "query_id", "nDCG@10")
         ids = [name for role in ("query_id", "run") if (name := find(str(file), role, columns))]
         return read(schema_overrides=dict.fromkeys(ids, pl.String), infer_schema=not texts, infer_schema_length=None)
     except pl.exceptions.NoDataError:
         raise FileError.empty(file) from None
     except FAILURES as error:
         raise unreadable(file, error, dialect) from None
-
-
-def number(name: str, dtype: Grade) -> pl.Expr:
-    """A text column as numbers, null where invalid."""
-    return as_number(pl.col(name), dtype)
-
-
-def _kind(dtype: Grade | None) -> str:
-    """The expected values of a column, for a message."""
-    return grade_wanted(dtype) if isinstance(dtype, Words) else _KINDS[dtype]
 
 
 def named(columns: list[str], role: str) -> list[str]:
@@ -195,7 +184,7 @@ def run(path: File, score: type[pl.DataType], separator: str) -> Checked:
     _check_no_lists(path, separator, rows, columns)
     scores, ranks = named(columns, "score"), named(columns, "rank")
     dtypes: dict[str, type[pl.DataType]] = dict.fromkeys(ranks, pl.Int64) | dict.fromkeys(scores, score)
-    wrong = {name: not_a_score(number(name, dtypes[name])) for name in scores or ranks}
+    wrong = {name: not_a_score(as_number(pl.col(name), dtypes[name])) for name in scores or ranks}
     return checked(path, dialect, rows, dtypes, wrong, columns, "scores that are numbers")
 
 
@@ -238,17 +227,13 @@ def qrels(path: File, grade: Grade, separator: str) -> Checked:
     grades = named(columns, "relevance") or named(columns, "score")
     if isinstance(grade, Words) and not grades:
         raise FileError.at_line(path, 1, separator.join(columns), no_grades(columns))
-    wrong = {name: pl.col(name).is_not_null() & not_a_grade(number(name, grade), grade) for name in grades}
-    return checked(
-        path,
-        dialect,
-        rows,
-        dict.fromkeys(grades, grade),
-        wrong,
-        columns,
-        "grades" + whole_grades(grade),
-        hinted=[] if isinstance(grade, Words) else grades,
-    )
+    wrong = {name: pl.col(name).is_not_null() & _no_grade(name, grade) for name in grades}
+    wanted, hinted = "grades" + whole_grades(grade), [] if isinstance(grade, Words) else grades
+    return checked(path, dialect, rows, dict.fromkeys(grades, grade), wrong, columns, wanted, hinted)
+
+
+def _no_grade(name: str, grade: Grade) -> pl.Expr:
+    return not_a_grade(as_number(pl.col(name), grade), grade)
 
 
 def _is_header(line: str, separator: str) -> bool:
@@ -295,7 +280,7 @@ def beir_qrels(path: File, grade: Grade) -> Checked:
     columns = list(_BEIR.values())
     rows = rows.rename(dict(zip(header, columns, strict=True)))
     wrong = {name: pl.col(name).is_null() | broken_id(name) for name in columns[:2]}
-    wrong["relevance"] = not_a_grade(number("relevance", grade), grade)
+    wrong["relevance"] = _no_grade("relevance", grade)
     wanted = "query-id, corpus-id, score" + whole_grades(grade)
     hinted = [] if isinstance(grade, Words) else ["relevance"]
     return checked(path, dialect, rows, {"relevance": grade}, wrong, columns, wanted, hinted)

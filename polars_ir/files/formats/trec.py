@@ -19,7 +19,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import ColumnError, FileError, option, reading, warn
-from polars_ir.files.finding.file import UNPACKED, File, beginning
+from polars_ir.files.finding.file import CHUNK, UNPACKED, File, beginning
 from polars_ir.files.formats.record import Format, Role, Rows, Writer
 from polars_ir.files.rows.blanks import (
     BLANKS,
@@ -221,8 +221,6 @@ _NUMBERS = {"rank": pl.Int64, "score": pl.Float64}
 
 _OTHER_TAG = "other tag"
 
-_CHUNK = 1 << 20
-
 #: The highest grade, and the most numbers of an iteration, of files that are judgments; as few documents as grades.
 MOST_GRADE, MOST_ITERATIONS, FEW = 1000, 50, 10
 
@@ -262,7 +260,7 @@ def _found(path: Path) -> set[bytes] | None:
     found: set[bytes] = set()
     try:
         with path.open("rb") as file:
-            while chunk := file.read(_CHUNK):
+            while chunk := file.read(CHUNK):
                 found.update(byte for byte in _LOOKED_FOR if byte in chunk)
                 # A line longer than a chunk may be too long for `run`.
                 if b"\n" not in chunk or found & _UNCLEAN or found >= _SEPARATORS:

@@ -21,8 +21,6 @@ from polars_ir.frames.roles import ROLES
 
 _NUMBER, _LINE, _COUNT, _INSIDE, _WRONG = "number", "line", "quotes", "inside a field", "wrong"
 
-_STRAY = 'a quote inside a field. Put the field in quotes and double the quote in it: "5"" disk".'
-
 #: Names of columns of numbers.
 _NUMBERS = {fold(name) for role in ("score", "relevance", "rank") for name in ROLES[role].names}
 
@@ -84,7 +82,8 @@ def _broken(file: File, rows: pl.LazyFrame, wrong: int | None) -> FileError:
     if wrong is not None:
         line, inside = rows.filter(number=wrong).select(_LINE, _INSIDE).collect(engine="streaming").row(0)
         if not inside:
-            return FileError.at_line(file, wrong, line, _STRAY)
+            says = 'a quote inside a field. Put the field in quotes and double the quote in it: "5"" disk".'
+            return FileError.at_line(file, wrong, line, says)
         opened = opened.filter(pl.col(_NUMBER) < wrong)
         where = f" before line {wrong}, which is a row itself or has a quote inside a field"
     number, line = opened.select(pl.col(_NUMBER, _LINE).last()).collect(engine="streaming").row(0)

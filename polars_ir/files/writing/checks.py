@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import IO, Any
 
 import polars as pl
@@ -20,15 +19,6 @@ BROKEN = "[\r\n\0]"
 
 #: Number of digits up to which Float64 keeps Decimals different.
 DIGITS = 15
-
-
-def all_columns(table: CanonicalFrame, _tag: str) -> list[pl.LazyFrame]:
-    """A run or judgments with all their columns."""
-    return [table.all_columns()]
-
-
-#: Tables hold runs and judgments with all their columns.
-AS_IT_IS: dict[Role, Callable[[CanonicalFrame, str], list[pl.LazyFrame]]] = {"run": all_columns, "qrels": all_columns}
 
 
 def sink_fields(frame: pl.LazyFrame, file: IO[bytes] | str, separator: str = " ", **options: Any) -> None:

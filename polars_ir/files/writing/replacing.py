@@ -103,8 +103,10 @@ def _beside(place: Path) -> Iterator[IO[bytes]]:
         with file:
             yield file
             file.flush()
-            if status is not None:
-                _take_permissions(file.fileno(), status)
+            if status is not None and os.name != "nt":
+                with suppress(PermissionError):  # only the superuser gives files away
+                    os.fchown(file.fileno(), status.st_uid, status.st_gid)
+                os.fchmod(file.fileno(), stat.S_IMODE(status.st_mode))
             os.fsync(file.fileno())
             if fcntl:
                 # While it is locked, so that nobody takes it for abandoned.
@@ -129,13 +131,6 @@ def _status(place: Path) -> os.stat_result | None:
     if not status.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) or not os.access(place, os.W_OK):
         raise PermissionError(errno.EACCES, "the file there is read-only")
     return status
-
-
-def _take_permissions(descriptor: int, status: os.stat_result) -> None:
-    if os.name != "nt":
-        with suppress(PermissionError):  # only the superuser gives files away
-            os.fchown(descriptor, status.st_uid, status.st_gid)
-        os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
 
 
 def _new_part(folder: Path, mode: int) -> tuple[Path, IO[bytes]]:
