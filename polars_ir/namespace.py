@@ -119,7 +119,7 @@ class IRNamespace(Bound):
         if measure is not None:
             method: Callable[..., Any] = measuring(measure, name).__get__(self)
             return method
-        meant = _meant(name, [*OF_RUN, *OF_PER_QUERY], "ir.{}").replace("ir.plots.", "plot.")
+        meant = hint(name, [*OF_RUN, *OF_PER_QUERY], "ir.{}").replace("ir.plots.", "plot.")
         raise AttributeError(f".ir has no method {name!r}.{meant}", name=name)
 
     def __dir__(self) -> list[str]:
@@ -269,12 +269,7 @@ def _columns(frame: Any) -> list[str]:
     return [column for column in columns if isinstance(column, str)]
 
 
-def hint(name: str, listed: Iterable[str]) -> str:
-    """A hint at the listed names of the package that are meant by another, in a program that says `ir.name`."""
-    return _meant(name, listed, "{}")
-
-
-def _meant(name: str, listed: Iterable[str], other: str) -> str:
+def hint(name: str, listed: Iterable[str], other: str = "{}") -> str:
     """A hint at the listed names that are meant, or at others of the package as `other` spells them.
 
     The measure which some tool calls so goes first, then what does what the name says, then names spelt alike.

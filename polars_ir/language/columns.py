@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection, Mapping
-from typing import Literal, NamedTuple
-
-import polars as pl
+from collections.abc import Collection
+from typing import Literal
 
 from polars_ir.errors import MeasureError
 from polars_ir.language import sql
-from polars_ir.language.catalog import CATALOG, Average, Measure, MeasureInfo, catalogued
-from polars_ir.language.dialects import measure_named
+from polars_ir.language.catalog import CATALOG, Average, Measure, catalogued
+from polars_ir.language.dialects import ParsedName, measure_named
 from polars_ir.language.measure import PARTS, of_part
 
 #: The suffix of a companion column at the end of a name in SQL: `ndcg_10_low`.
@@ -23,25 +21,7 @@ PART_IN_SQL = re.compile(rf"_(?:{'|'.join(PARTS)})$", re.IGNORECASE)
 CUTOFF = re.compile(r"\d{1,10}", re.ASCII)
 
 
-class MeasureColumn(NamedTuple):
-    """The measure that a column is named for: the entry of the catalogue, and the arguments."""
-
-    info: MeasureInfo
-    arguments: Mapping[str, object]
-
-    @property
-    def is_cost(self) -> bool:
-        """True where the lowest value is the best one."""
-        return self.info.best == self.info.bounds[0]
-
-    @property
-    def out_of(self) -> pl.Expr | None:
-        """Denominator of a ratio of counts, over columns of counts; None where the value is no such ratio."""
-        info = self.info
-        return info.out_of(**{**info.parameters, **self.arguments}) if info.out_of else None
-
-
-def canonical(name: str) -> MeasureColumn | None:
+def canonical(name: str) -> ParsedName | None:
     """The measure of a canonical name with at most a cutoff; None for any other notation, which `dialects` reads.
 
     >>> canonical("nDCG@10").arguments, canonical("ndcg@10"), canonical("P(rel=2)@5")
@@ -52,12 +32,12 @@ def canonical(name: str) -> MeasureColumn | None:
     if info is None:
         return None
     if not at:
-        return MeasureColumn(info, {})
+        return ParsedName(info, {})
     takes_cutoff = info.at == "k" and "k" in info.parameters
-    return MeasureColumn(info, {"k": int(cutoff)}) if takes_cutoff and CUTOFF.fullmatch(cutoff) else None
+    return ParsedName(info, {"k": int(cutoff)}) if takes_cutoff and CUTOFF.fullmatch(cutoff) else None
 
 
-def column_of(name: str) -> MeasureColumn | None:
+def column_of(name: str) -> ParsedName | None:
     """The measure of a column of a per-query frame, by its name; None for a column of the user's own.
 
     >>> column_of("gm_map").info.average, column_of("Hole@10 low").is_cost, column_of("mine")
@@ -68,11 +48,8 @@ def column_of(name: str) -> MeasureColumn | None:
 
 
 @functools.lru_cache(maxsize=1 << 14)  # the columns of a frame, which calls name in turns
-def _column(measure: str, _catalog: tuple[Measure, ...]) -> MeasureColumn | None:
-    for name in (measure, PART_IN_SQL.sub("", measure)):
-        if found := measure_named(name):
-            return MeasureColumn(*found[:2])
-    return None
+def _column(measure: str, _catalog: tuple[Measure, ...]) -> ParsedName | None:
+    return measure_named(measure) or measure_named(PART_IN_SQL.sub("", measure))
 
 
 def is_cost(column: str) -> bool:

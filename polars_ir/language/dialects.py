@@ -43,29 +43,13 @@ WITH_NUMBER = re.compile(r"(?P<name>.+?)(?P<sign>_at_|_|\.)(?P<at>\d*\.?\d+|\d+\
 #: `P10`, `ndcg10`: the cutoff of a measure without another number that could be meant, as the beta of `F2` is.
 WITH_CUTOFF = re.compile(r"(?P<name>\w*[^\W\d_])(?P<at>\d+)", re.ASCII)
 
-#: `recall_5_10`, whose numbers are two cutoffs or a fraction.
-TWO_NUMBERS = re.compile(r"(?P<name>.+?)(?P<sign>_at_|_|\.)(?P<numbers>\d+(?:_\d+)+)", re.ASCII)
-
 #: `nDCG@5,10`, `P_5,10` and trec_eval's `ndcg_cut.10,23.4`: several measures in one name.
 SEVERAL = re.compile(
     r"(?P<head>.*?(?:@|_at_|_|\.))(?P<numbers>\.?\d[\d.]*(?:,\s*\.?\d[\d.]*)+)(?P<level>-l\d+)?", re.ASCII | re.DOTALL
 )
 
-#: trec_eval's `ndcg.1=3,2=9` and `rbp_p=0.8`.
-TREC_EVAL_GIVEN = re.compile(r"(?P<name>\w+)[._](?P<given>[^()@]*=[^()@]*)")
-
 #: trec_eval's `utility.2,-1,0,0`.
 TREC_EVAL_UTILITY = re.compile(r"utility[._](-?\d*\.?\d+(?:,-?\d*\.?\d+)*)", re.ASCII)
-
-
-#: trec_eval's `set_F.4` and `set_F_4`, whose number stands for beta squared.
-TREC_EVAL_SET_F = re.compile(r"set_F[._](\d*\.?\d+|\d+\.)", re.ASCII)
-
-#: ranx's `rbp.95`: the number is p, behind a point.
-RANX_RBP_POINT = re.compile(r"rbp(\.\d+)", re.ASCII)
-
-#: ranx's `rbp@95`, whose number is p too, where others have a cutoff.
-RANX_RBP = re.compile(r"rbp@(\d+)", re.ASCII)
 
 #: `xgboost map@10`: a name in the words of a tool.
 OF_TOOL = re.compile(r"(?P<tool>[A-Za-z][\w-]*)\s+(?P<name>\S.*)", re.DOTALL)
@@ -81,9 +65,6 @@ APART = re.compile(r"[,\s]+(?![^()]*\))")
 
 #: A number that belongs to the name before it.
 NUMBER = re.compile(r"\.?\d[\d.]*(?:-l\d+)?", re.ASCII)
-
-#: ranx's `ndcg@10-l2`: grades from 2 on are relevant.
-RANX_LEVEL = re.compile(r"(?P<name>.+)-l(?P<rel>\d+)", re.ASCII | re.DOTALL)
 
 #: trectools' `RBP(0.80)@10`.
 TRECTOOLS_RBP = re.compile(r"RBP\((\d*\.?\d+)\)", re.ASCII)
@@ -108,6 +89,17 @@ class ParsedName(NamedTuple):
     arguments: dict[str, object]
     tool: str = ""
     undefined: float = 0.0
+
+    @property
+    def is_cost(self) -> bool:
+        """True where the lowest value is the best one."""
+        return self.info.best == self.info.bounds[0]
+
+    @property
+    def out_of(self) -> pl.Expr | None:
+        """Denominator of a ratio of counts, over columns of counts; None where the value is no such ratio."""
+        info = self.info
+        return info.out_of(**{**info.parameters, **self.arguments}) if info.out_of else None
 
 
 #: The measure by the match of a name and the tool before it, or None.
@@ -312,15 +304,20 @@ def _with_cutoff_alone(name: str, tool: str) -> ToolName | None:
 #: The readers of a name of one measure, in the order in which they are tried: the pattern of the name, and the measure
 #: with its parameters by the match and the tool before the name, or None where another reader has to try.
 READERS: tuple[tuple[re.Pattern[str], Reader], ...] = (
-    (TWO_NUMBERS, _refuse_two_numbers),
+    # `recall_5_10`, whose numbers are two cutoffs or a fraction.
+    (re.compile(r"(?P<name>.+?)(?P<sign>_at_|_|\.)(?P<numbers>\d+(?:_\d+)+)", re.ASCII), _refuse_two_numbers),
     (sql.PLAIN, _in_sql),
-    (RANX_LEVEL, _above_a_level),
-    (TREC_EVAL_SET_F, _of_numbers("SetF", "beta", lambda squared: math.sqrt(float(squared)))),
+    # ranx's `ndcg@10-l2`: grades from 2 on are relevant.
+    (re.compile(r"(?P<name>.+)-l(?P<rel>\d+)", re.ASCII | re.DOTALL), _above_a_level),
+    # trec_eval's `set_F.4` and `set_F_4`, whose number stands for beta squared.
+    (re.compile(r"set_F[._](\d*\.?\d+|\d+\.)", re.ASCII), _of_numbers("SetF", "beta", lambda n: math.sqrt(float(n)))),
     (TREC_EVAL_UTILITY, _of_numbers("utility", "coefficients", lambda texts: tuple(map(float, texts.split(","))))),
-    (RANX_RBP_POINT, _of_numbers("RBP", "p", float)),
-    (RANX_RBP, _rbp_at),
+    # ranx's `rbp.95` and `rbp@95`, whose number is p, where others have a cutoff.
+    (re.compile(r"rbp(\.\d+)", re.ASCII), _of_numbers("RBP", "p", float)),
+    (re.compile(r"rbp@(\d+)", re.ASCII), _rbp_at),
     (SEVERAL, _refuse_several),
-    (TREC_EVAL_GIVEN, _with_values),
+    # trec_eval's `ndcg.1=3,2=9` and `rbp_p=0.8`.
+    (re.compile(r"(?P<name>\w+)[._](?P<given>[^()@]*=[^()@]*)"), _with_values),
     (re.compile(".*", re.DOTALL), _of_any_tool),
 )
 

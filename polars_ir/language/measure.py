@@ -262,8 +262,9 @@ def _named(name: str, function: Callable[P, pl.Expr | Outputs]) -> Callable[P, p
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:
-            problem = _of_tables(function.__name__, args) or _of_budget(name, signature, kwargs)
-            problem = problem or misspelt(function, signature, args, kwargs, error)
+            if args and hasattr(type(args[0]), "columns"):
+                raise OptionError.of_tables(function.__name__) from None
+            problem = _of_budget(name, signature, kwargs) or misspelt(function, signature, args, kwargs, error)
             raise problem from None
         info = CATALOG[name]
         if isinstance(bound.arguments.get(info.at), Iterable) and (cutoffs := _several(info, bound.arguments[info.at])):
@@ -282,13 +283,6 @@ def _named(name: str, function: Callable[P, pl.Expr | Outputs]) -> Callable[P, p
         return _in_columns(made, call, column, info.average)
 
     return named
-
-
-def _of_tables(name: str, args: tuple[object, ...]) -> OptionError | None:
-    """The error for a measure that is called with tables, like a method of them."""
-    if not args or not hasattr(type(args[0]), "columns"):
-        return None
-    return OptionError.of_tables(name)
 
 
 def _of_budget(name: str, signature: inspect.Signature, given: Mapping[str, object]) -> MeasureError | None:

@@ -12,8 +12,16 @@ import polars as pl
 from polars_ir.errors import OF_PLANS, TAKEN, Code, Fix, MeasureError, fold, warn
 from polars_ir.language import sql
 from polars_ir.language.catalog import Measure, MeasureCall, catalogued, info_of
-from polars_ir.language.columns import MeasureColumn, canonical, column_of, measure_of, measure_part
-from polars_ir.language.dialects import IR_MEASURES, in_a_row, in_words_of, measure_named, parsed_name, several
+from polars_ir.language.columns import canonical, column_of, measure_of, measure_part
+from polars_ir.language.dialects import (
+    IR_MEASURES,
+    ParsedName,
+    in_a_row,
+    in_words_of,
+    measure_named,
+    parsed_name,
+    several,
+)
 from polars_ir.language.measure import call_of, members, together
 from polars_ir.language.options import check, is_number, is_whole, one_of
 from polars_ir.language.relevance_string import relevance_string
@@ -104,7 +112,7 @@ def _canonical(text: str) -> pl.Expr | None:
     return None if (column := canonical(text)) is None else _called(text, column)
 
 
-def _called(text: str, column: MeasureColumn) -> pl.Expr:
+def _called(text: str, column: ParsedName) -> pl.Expr:
     """The expression of a measure; a `MeasureError` for numbers of the text that it cannot hold."""
     try:
         return column.info.function(**column.arguments)
@@ -137,7 +145,7 @@ def _in_a_row(text: str) -> pl.Expr | None:
 def _of_any_tool(text: str) -> pl.Expr:
     found = parsed_name(text)
     if not found.undefined:
-        return _called(text, MeasureColumn(found.info, found.arguments))
+        return _called(text, found)
     measure = found.info.function(**found.arguments).fill_null(found.undefined)
     return measure.alias(f"{found.tool} {in_words_of(text)[1]}")
 

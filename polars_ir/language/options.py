@@ -55,11 +55,6 @@ if hasattr(os, "register_at_fork"):  # Windows has no fork
     os.register_at_fork(after_in_child=Fork.in_child)
 
 
-def as_it_is(value: Any) -> Any:
-    """A value that needs no conversion."""
-    return value
-
-
 class Value(NamedTuple, Generic[T]):
     """Possible values of an option: in words, as a test, as choices if there are any; and the reader of their text.
 
@@ -68,7 +63,7 @@ class Value(NamedTuple, Generic[T]):
 
     wanted: str
     holds: Callable[[Any], bool]
-    read: Callable[[Any], T] = as_it_is
+    read: Callable[[Any], T] = lambda value: value
     choices: tuple[Any, ...] = ()
     also: Mapping[str, T] = MappingProxyType({})
 

@@ -36,7 +36,7 @@ WEIGHTS = {
         Value("the name of a column of the qrels", lambda value: isinstance(value, str) and value != ""),
         "The column of the qrels with the weights of subtopics, the same in all rows of one, as the probabilities of "
         "intents; None: all weigh the same. A weight that is null or negative makes the measure NaN.",
-    ),
+    )
 }
 NOVELTY = {
     "alpha": Option(
@@ -210,10 +210,7 @@ def alpha_ndcg(
 
 
 @measure(
-    "ERR_IA",
-    source=f"{CHAPELLE}; {NDEVAL}",
-    also={"ndeval": "ERR-IA", "ir_measures": "ERR_IA"},
-    parameters=NOVELTY,
+    "ERR_IA", source=f"{CHAPELLE}; {NDEVAL}", also={"ndeval": "ERR-IA", "ir_measures": "ERR_IA"}, parameters=NOVELTY
 )
 def err_ia(
     *,
@@ -277,10 +274,7 @@ def nerr_ia(
 
 
 @measure(
-    "NRBP",
-    source=f"{NRBP}; {NDEVAL}",
-    also={"ndeval": "NRBP", "ir_measures": "NRBP"},
-    parameters={**NOVELTY, **BETA},
+    "NRBP", source=f"{NRBP}; {NDEVAL}", also={"ndeval": "NRBP", "ir_measures": "NRBP"}, parameters={**NOVELTY, **BETA}
 )
 def nrbp(
     *,

@@ -126,11 +126,7 @@ def ndcg_rel(*, gains: Gains | None = None) -> pl.Expr:
 
 
 @measure(
-    "Rndcg",
-    source=f"{TREC_EVAL} (m_Rndcg.c)",
-    also={"trec_eval": "Rndcg"},
-    gain=graded_gain,
-    reads_nonrelevant=False,
+    "Rndcg", source=f"{TREC_EVAL} (m_Rndcg.c)", also={"trec_eval": "Rndcg"}, gain=graded_gain, reads_nonrelevant=False
 )
 def r_ndcg(*, gains: Gains | None = None) -> pl.Expr:
     """Mean nDCG at the ranks where the gain of the ideal ranking falls to a lower level, and at the end of the ranking.

@@ -18,10 +18,7 @@ AGRAWAL = "Agrawal et al. 2009, https://doi.org/10.1145/1498759.1498766"
 
 
 @measure(
-    "AP_IA",
-    source=f"{AGRAWAL}; {NDEVAL}",
-    also={"ndeval": "MAP-IA", "ir_measures": "AP_IA MAP_IA"},
-    parameters=WEIGHTS,
+    "AP_IA", source=f"{AGRAWAL}; {NDEVAL}", also={"ndeval": "MAP-IA", "ir_measures": "AP_IA MAP_IA"}, parameters=WEIGHTS
 )
 def intent_aware_average_precision(*, k: int | None = None, rel: float = 1, weights: str | None = None) -> pl.Expr:
     """Intent-aware average precision: the mean of the average precision for each subtopic.

@@ -11,6 +11,7 @@ Conventions
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from functools import partial
 from itertools import accumulate
@@ -102,11 +103,6 @@ def of_table(usual: pl.Series) -> Usual:
     return Usual(there(reached), there(logarithm), there(above), there(below), float(reached.sum()))
 
 
-def a_document(met: Any, read: Any) -> Any:
-    """Gain that readers meet, per position that they read."""
-    return met / read
-
-
 def expected_gain(
     name: str,
     continuation: pl.Expr,
@@ -116,7 +112,7 @@ def expected_gain(
     max_rel: float,
     usual: Callable[[int], Usual] | None = None,
     passing: Passing | None = None,
-    outcome: Outcome = a_document,
+    outcome: Outcome = operator.truediv,
     cost: pl.Expr | None = None,
 ) -> pl.Expr:
     """The named measure whose readers go on with probability `continuation`.

@@ -7,8 +7,8 @@ The model is given by its continuation, as to `user_model`: RBP's is `pl.lit(p)`
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
-from typing import Any
 
 import polars as pl
 
@@ -31,21 +31,6 @@ def of_costs(name: str) -> Callable[[Callable[P, pl.Expr | Outputs]], Callable[P
     return measure(name, bounds=(0.0, math.inf), best=0.0, source=CWL, parameters=parameters, gain=share)
 
 
-def in_all(met: Any, _read: Any) -> Any:
-    """Gain that readers meet down to where they stop."""
-    return met
-
-
-def cost_in_all(met: Any, read: Any) -> Any:
-    """Costs of readers who spend 1 at each position, and the further costs of the documents there."""
-    return read + met
-
-
-def cost_of_one(met: Any, read: Any) -> Any:
-    """Cost of a position to readers."""
-    return 1 + met / read
-
-
 @of_readers("CWL_total", bounds=(0.0, math.inf), source=CWL, continuation=CONTINUATION)
 def expected_total_gain(
     *, continuation: pl.Expr | None = None, k: int | None = None, min_rel: float = 0, max_rel: int = 1
@@ -65,7 +50,8 @@ def expected_total_gain(
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1", "d2"]}, ir.expected_total_gain(continuation=half)).row(0)
     ('q', 1.5)
     """
-    return of_a_model_of_ones_own("CWL_total", continuation, k=k, min_rel=min_rel, max_rel=max_rel, outcome=in_all)
+    grades = {"min_rel": min_rel, "max_rel": max_rel}
+    return of_a_model_of_ones_own("CWL_total", continuation, k=k, outcome=lambda met, _: met, **grades)
 
 
 @of_costs("CWL_cost")
@@ -93,7 +79,8 @@ def expected_cost(
     ('q', 6.0)
     """
     parameters = {"cost": pl.lit(1.0) if cost is None else cost, "min_rel": min_rel, "max_rel": max_rel}
-    return of_a_model_of_ones_own("CWL_cost", continuation, k=k, outcome=cost_of_one, **parameters)
+    # Each position costs 1, and a document there what it costs beyond.
+    return of_a_model_of_ones_own("CWL_cost", continuation, k=k, outcome=lambda met, read: 1 + met / read, **parameters)
 
 
 @of_costs("CWL_total_cost")
@@ -121,4 +108,4 @@ def expected_total_cost(
     ('q', 2.0)
     """
     parameters = {"cost": pl.lit(1.0) if cost is None else cost, "min_rel": min_rel, "max_rel": max_rel}
-    return of_a_model_of_ones_own("CWL_total_cost", continuation, k=k, outcome=cost_in_all, **parameters)
+    return of_a_model_of_ones_own("CWL_total_cost", continuation, k=k, outcome=operator.add, **parameters)

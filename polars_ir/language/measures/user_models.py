@@ -126,13 +126,7 @@ def scaled_dcg(*, k: int | None = None, dcg: Discounted = "log2", min_rel: float
     also={"ir_measures": "BPM"},
     T=GOAL,
 )
-def bejeweled_player(
-    *,
-    k: int | None = None,
-    T: float = 1,  # noqa: N803
-    min_rel: float = 0,
-    max_rel: int = 1,
-) -> pl.Expr:
+def bejeweled_player(*, k: int | None = None, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # noqa: N803
     """Bejeweled player model: the mean gain of a reader who stops once T is cumulated, or after k documents.
 
     ::
