@@ -72,10 +72,7 @@ def _command(argv: list[str]) -> int:
     if not argv:
         whole.print_help(sys.stderr)
         return 2
-    for option, word in zip(argv, argv[2:], strict=False):
-        if option in MEASURE and not word.startswith("-"):
-            argv = _with_an_option_each(argv)
-            break
+    argv = _with_an_option_each(argv)
     options = whole.parse_args(argv, argparse.Namespace(argv=tuple(argv)))
     command: Command = options.record
     judgments_first(options)
@@ -95,20 +92,19 @@ def _command(argv: list[str]) -> int:
     return status
 
 
-#: The option that names a measure.
-MEASURE = ("-m", "--measure")
-
-
 def _with_an_option_each(argv: list[str]) -> list[str]:
     """The arguments of a command, one option for each of several measures: `-m nDCG@10 AP`."""
-    from polars_ir.language.columns import column_of
-
     words: list[str] = []
     for word in argv:
-        follows = len(words) > 1 and words[-2] in MEASURE
-        is_measure = follows and not word.startswith("-") and column_of(word) is not None
-        words += ["-m", word] if is_measure and not Path(word).exists() else [word]
+        follows = len(words) > 1 and words[-2] in ("-m", "--measure") and not word.startswith("-")
+        words += ["-m", word] if follows and _is_measure(word) and not Path(word).exists() else [word]
     return words
+
+
+def _is_measure(word: str) -> bool:
+    from polars_ir.language.columns import column_of  # most calls need none of it
+
+    return column_of(word) is not None
 
 
 @contextmanager

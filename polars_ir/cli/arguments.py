@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 RUNS = "runs: TREC, Parquet, CSV, TSV, JSON, ...; - is standard input"
 QRELS = "judgments: TREC, Parquet, CSV, TSV, JSON, BEIR, ..."
+PER_QUERY = "a row per query instead of the means"
 KEY = "a column of the runs that distinguishes rankings, such as date; repeat"
 FILES = "files of evaluate --per-query, or of trec_eval -q, a system each or several; with --qrels, runs"
 
@@ -31,21 +33,26 @@ METAVARS = {"exclude": "self|FILE", "history": "FILE", "items": "FILE"}
 #: Evaluation options of commands that accept runs in place of per-query values.
 OF_RANKINGS = ("exclude", "duplicates")
 
-#: The options of `read_log`, by their parameters.
-OF_LOGS = ("query", "retrieved", "relevant", "ids", "scores", "step")
+#: The options of `read_log`, by their parameters, and their help.
+OF_LOGS = {
+    "query": "of a log: the field of the query, such as inputs.query",
+    "retrieved": "the field of the list of retrieved documents",
+    "relevant": "the field of the list of relevant documents, or of groups",
+    "ids": "the field of the id within a document, such as node.id_",
+    "scores": "the field of scores, or distance; none ignores scores that contradict the order of a list",
+    "step": "the number or the time of a call, of several of a query",
+}
 
-#: Output formats.
 RENDERS = {
-    "table": "a table, with all columns (in a terminal, with those that fit)",
-    "tsv": "tab-separated values (in a pipe)",
-    "json": "JSON",
-    "markdown": "a Markdown table",
+    "table": "print a table, with all columns (in a terminal, with those that fit)",
+    "tsv": "print tab-separated values (in a pipe)",
+    "json": "print JSON",
+    "markdown": "print a Markdown table",
 }
 
 #: Columns of the Markdown output, for a pull-request comment.
 SHORT = ("run", "baseline", "measure", "difference", "p_corrected", "significant")
 
-#: The default page.
 PAGE = "report.html"
 
 #: Text formats of a table, with their file extensions.
@@ -76,7 +83,7 @@ def add_options(command: argparse.ArgumentParser, kind: type, *, without: Collec
             continue
         first = meaning.partition(". ")[0].removesuffix(".").replace("%", "%%")
         help = f"{first[0].lower()}{first[1:]}"
-        flag = flag_of(name)
+        flag = f"--{name.replace('_', '-')}"
         if value.choices == (True, False):
             command.add_argument(flag, action="store_true", help=help)
             continue
@@ -96,11 +103,6 @@ def _read(value: Value[Any], text: str) -> Any:
     except ValueError:
         wanted = value.wanted.replace("None", "none")
         raise argparse.ArgumentTypeError(f"must be {wanted}; got {text!r}") from None
-
-
-def flag_of(parameter: str) -> str:
-    """The option that sets a parameter."""
-    return f"--{parameter.replace('_', '-')}"
 
 
 def add_measures(command: argparse.ArgumentParser, *, required: bool) -> None:
@@ -127,20 +129,8 @@ def add_runs_instead(command: argparse.ArgumentParser) -> None:
 
 def add_log(command: argparse.ArgumentParser) -> None:
     """The fields of logs, which are recognised where they are those of a known tool."""
-    command.add_argument("--query", metavar="FIELD", help="of a log: the field of the query, such as inputs.query")
-    command.add_argument("--retrieved", metavar="FIELD", help="the field of the list of retrieved documents")
-    command.add_argument(
-        "--relevant", metavar="FIELD", help="the field of the list of relevant documents, or of groups"
-    )
-    command.add_argument("--ids", metavar="FIELD", help="the field of the id within a document, such as node.id_")
-    scores = "the field of scores, or distance; none ignores scores that contradict the order of a list"
-    command.add_argument("--scores", metavar="FIELD", help=scores)
-    command.add_argument("--step", metavar="FIELD", help="the number or the time of a call, of several of a query")
-
-
-def add_per_query(command: argparse.ArgumentParser) -> None:
-    """The choice between per-query values and their means."""
-    command.add_argument("-q", "--per-query", action="store_true", help="a row per query instead of the means")
+    for name, meaning in OF_LOGS.items():
+        command.add_argument(f"--{name}", metavar="FIELD", help=meaning)
 
 
 def add_formats(command: argparse.ArgumentParser) -> None:
@@ -158,19 +148,29 @@ def add_formats(command: argparse.ArgumentParser) -> None:
 def add_grades(command: argparse.ArgumentParser) -> None:
     """The numbers of grades in words."""
     grades = "the number of a word that grades are written in, such as L2=2; repeat"
-    command.add_argument("--grades", action="append", type=_word, metavar="WORD=NUMBER", help=grades)
+    words = named(_grade, "{} is not a word with a number, such as L2=2")
+    command.add_argument("--grades", action="append", type=words, metavar="WORD=NUMBER", help=grades)
 
 
-def _word(text: str) -> tuple[str, float]:
-    """`WORD=NUMBER`."""
-    word, _, number = text.rpartition("=")
-    try:
-        value = float(number)
-    except ValueError:
-        value = math.nan
-    if not word or not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text} is not a word with a number, such as L2=2")
-    return word, int(value) if value.is_integer() else value
+def named(read: Callable[[str], Any], problem: str, *, also_alone: bool = False) -> Callable[[str], Any]:
+    """The reader of `NAME=VALUE`, or of a value alone, too; any other text is a `problem`."""
+
+    def value_of(text: str) -> Any:
+        name, _, value = text.rpartition("=")
+        with suppress(ValueError):
+            if name or also_alone:
+                return (name, read(value)) if name else read(value)
+        raise argparse.ArgumentTypeError(problem.format(text))
+
+    return value_of
+
+
+def _grade(text: str) -> float:
+    """A number, an integer if it is whole."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return int(number) if number.is_integer() else number
 
 
 def add_limits(command: argparse.ArgumentParser) -> None:
@@ -185,20 +185,16 @@ def add_limits(command: argparse.ArgumentParser) -> None:
 
 def add_queries(command: argparse.ArgumentParser) -> None:
     """A table of query attributes."""
-    queries = (
-        "a table with a query column, whose other columns --cluster (or --by) names; without it, those of the files"
-    )
+    queries = "a table with a query column, whose other columns --cluster (or --by) names; else those of the files"
     command.add_argument("--queries", metavar="FILE", help=queries)
 
 
-def number_of_measure(text: str) -> float | str | tuple[str, float | str]:
-    """A number, or `NAME=NUMBER` for one measure; percentages stay text, for the error that shows both readings."""
-    name, _, number = text.rpartition("=")
-    try:
-        value = number if number.endswith("%") else float(number)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a number, or MEASURE=NUMBER; got {text!r}") from None
-    return (name, value) if name else value
+#: The reader of numbers for all measures or one; percentages stay texts, for the error that shows both readings.
+number_of_measure = named(
+    lambda text: text if text.endswith("%") else float(text),
+    "must be a number, or MEASURE=NUMBER; got {!r}",
+    also_alone=True,
+)
 
 
 def add_output(command: argparse.ArgumentParser) -> None:
@@ -214,9 +210,7 @@ def add_output(command: argparse.ArgumentParser) -> None:
 def add_renders(rendering: argparse._MutuallyExclusiveGroup) -> None:
     """Add the output formats, one of which is chosen."""
     for render, meaning in RENDERS.items():
-        rendering.add_argument(
-            f"--{render}", dest="render", action="store_const", const=render, help=f"print {meaning}"
-        )
+        rendering.add_argument(f"--{render}", dest="render", action="store_const", const=render, help=meaning)
 
 
 def _endings() -> tuple[str, ...]:
@@ -250,13 +244,12 @@ def evaluate(command: argparse.ArgumentParser) -> None:
     add_judged_runs(command, ", but for measures of --history and --items alone, and a log")
     add_log(command)
     add_measures(command, required=True)
-    add_per_query(command)
+    command.add_argument("-q", "--per-query", action="store_true", help=PER_QUERY)
     command.add_argument("--key", action="append", metavar="COLUMN", help=KEY)
     by = "means per value of a column of --queries; repeat"
     command.add_argument("--by", action="append", metavar="COLUMN", help=by)
-    command.add_argument(
-        "--queries", metavar="FILE", help="a table with a query column, for --by and --weights (not of a log)"
-    )
+    queries = "a table with a query column, for --by and --weights (not of a log)"
+    command.add_argument("--queries", metavar="FILE", help=queries)
     command.add_argument("--weights", nargs=1, metavar="COLUMN", help="means weighted by a column of --queries")
     add_options(command, Evaluating, without=["by"])
     add_limits(command)
@@ -303,7 +296,8 @@ def gate(command: argparse.ArgumentParser) -> None:
     may_drop = "how much a mean may drop, or a measure's own drop as NAME=DROP; repeat (0.01)"
     command.add_argument("--max-drop", type=number_of_measure, action="append", metavar="DROP", help=may_drop)
     its_range = "the worst and the best value of a measure of your own, such as inf:0; repeat"
-    command.add_argument("--range", type=ends, action="append", metavar="NAME=WORST:BEST", help=its_range)
+    ranges = named(_ends, "must be MEASURE=WORST:BEST; got {!r}")
+    command.add_argument("--range", type=ranges, action="append", metavar="NAME=WORST:BEST", help=its_range)
     a_floor = "the lowest mean that the new system may have (the highest, where lower is better); repeat"
     command.add_argument("--floor", type=number_of_measure, action="append", metavar="NAME=MEAN", help=a_floor)
     undecided = "what becomes of an inconclusive change: status 3 (fail), 0 and a warning (warn), or 0 (pass)"
@@ -323,16 +317,9 @@ def gate(command: argparse.ArgumentParser) -> None:
     add_output(command)
 
 
-def ends(text: str) -> tuple[str, tuple[float, float]]:
-    """A measure's name and range."""
-    name, _, limits = text.rpartition("=")
-    try:
-        worst, best = map(float, limits.split(":"))
-    except ValueError:
-        name = ""
-    if not name:
-        raise argparse.ArgumentTypeError(f"must be MEASURE=WORST:BEST; got {text!r}")
-    return name, (worst, best)
+def _ends(text: str) -> tuple[float, float]:
+    worst, best = map(float, text.split(":"))
+    return worst, best
 
 
 def add_heading(command: argparse.ArgumentParser) -> None:
@@ -354,13 +341,8 @@ def report(command: argparse.ArgumentParser) -> None:
     add_heading(command)
     add_options(command, Reporting)
     add_limits(command)
-    command.add_argument(
-        "-o",
-        dest="target",
-        type=on_disk,
-        metavar="FILE",
-        help=f"the page to write, one file of HTML ({PAGE}; none beside --markdown)",
-    )
+    page = f"the page to write, one file of HTML ({PAGE}; none beside --markdown)"
+    command.add_argument("-o", dest="target", type=on_disk, metavar="FILE", help=page)
     command.add_argument("--markdown", action="store_true", help="print the report for a comment on a change")
 
 
@@ -402,9 +384,8 @@ def plot(command: argparse.ArgumentParser) -> None:
     command.add_argument("--baseline", metavar="SYSTEM", help="of forest and differences, and for cutoffs as well")
     for axis in "xy":
         command.add_argument(f"--{axis}", metavar="SYSTEM", help=f"of scatter: the system on the {axis} axis")
-    command.add_argument(
-        "--by", metavar="COLUMN", help="of series, the column of days or times; of others, a panel for each value"
-    )
+    by = "of series, the column of days or times; of others, a panel for each value"
+    command.add_argument("--by", metavar="COLUMN", help=by)
     add_limits(command)
 
 
@@ -476,9 +457,8 @@ def convert(command: argparse.ArgumentParser) -> None:
     source = "the format to read, if the file does not tell"
     command.add_argument("--format", choices=READABLE["qrels"], metavar="FORMAT", help=source)
     target_format = "the format to write, if the ending does not tell"
-    command.add_argument(
-        "--to", choices=sorted({*WRITABLE["run"], *WRITABLE["qrels"]}), metavar="FORMAT", help=target_format
-    )
+    formats = sorted({*WRITABLE["run"], *WRITABLE["qrels"]})
+    command.add_argument("--to", choices=formats, metavar="FORMAT", help=target_format)
     add_grades(command)
     command.add_argument("--tag", help="the last field of a TREC run's lines; without it, that of the source")
     add_limits(command)
@@ -513,5 +493,5 @@ def measures(command: argparse.ArgumentParser) -> None:
 
 def demo(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    add_per_query(command)
+    command.add_argument("-q", "--per-query", action="store_true", help=PER_QUERY)
     add_output(command)

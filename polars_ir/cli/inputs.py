@@ -98,6 +98,16 @@ def alike(left: Given, right: pl.DataFrame) -> tuple[Given, pl.DataFrame]:
     return left, right
 
 
+def all_alike(run: Given, tables: Mapping[str, Any]) -> tuple[Given, dict[str, Any]]:
+    """A run and others with ids of one type, as `alike`; what is no table stays as it is."""
+    made: dict[str, Any] = dict(tables)
+    # Twice, since the last of them may make the run's ids texts.
+    for name in (*made, *made):
+        if isinstance(made[name], pl.DataFrame):
+            run, made[name] = alike(run, made[name])
+    return run, made
+
+
 def systems_of(files: Sequence[str], read: Callable[[str], pl.DataFrame]) -> pl.DataFrame:
     """Tables by system: a file's name, or the names of the systems in it.
 
@@ -186,22 +196,22 @@ def tables_of_lists(options: argparse.Namespace) -> dict[str, pl.DataFrame]:
     return found
 
 
-def queries_of(options: argparse.Namespace, wanted: Sequence[str]) -> pl.DataFrame:
-    """The table of query attributes behind an option."""
-    queries = table_of(options.queries, **limits_of(options))
+def queries_of(
+    options: argparse.Namespace, wanted: Sequence[str], of_logs: pl.DataFrame | None = None
+) -> pl.DataFrame | None:
+    """The query attributes of --queries, else of logs; an error where they lack a column that an option names."""
+    queries = of_logs if options.queries is None else table_of(options.queries, **limits_of(options))
+    if queries is None:
+        return None
     required("queries", "query_id", queries.columns)
-    check_columns(queries, wanted, of_logs=False)
-    return queries
-
-
-def check_columns(queries: pl.DataFrame, wanted: Sequence[str], *, of_logs: bool) -> None:
-    """Raise a `ColumnError` for a column that an option names and that queries do not have."""
     for name in wanted:
         if name not in queries.columns:
-            have, they = ("the queries of logs have", "they have") if of_logs else ("has", "it has")
+            have, they, about = "has", "it has", "queries"
+            if queries is of_logs:
+                have, they, about = "the queries of logs have", "they have", ""
             says = f"{have} no column {name!r}; {they} {quoted(queries.columns)}."
-            about = "" if of_logs else "queries"
             raise ColumnError(says, about=about, near=nearest(name, queries.columns))
+    return queries
 
 
 def slices_of(
@@ -209,14 +219,9 @@ def slices_of(
 ) -> tuple[pl.DataFrame, Any]:
     """Per-query values, and the columns of an option, from them or from a table of query attributes, or of logs."""
     named = getattr(options, by)
-    if named is None or (options.queries is None and of_logs is None):
-        return per_query, named
     columns = [named] if isinstance(named, str) else named
-    if options.queries is None and of_logs is not None:
-        queries = of_logs
-        check_columns(queries, columns, of_logs=True)
-    else:
-        queries = queries_of(options, columns)
+    if named is None or (queries := queries_of(options, columns, of_logs)) is None:
+        return per_query, named
     per_query, queries = alike(per_query, queries)
     return per_query, queries.select(find("queries", "query_id", queries.columns), *columns)
 
@@ -258,17 +263,14 @@ def figures_of(
     evaluating: Any = {name: value for name, value in given.items() if name in options_of(Evaluating)}
 
     tables = {"qrels": qrels, "exclude": excluded_of(options), **tables_of_lists(options)}
-    tables = {option: table for option, table in tables.items() if isinstance(table, pl.DataFrame)}
 
     def figures(name: str) -> pl.DataFrame:
-        log, given = logs.get(name) if logs else None, dict(tables)
+        log = logs.get(name) if logs else None
         run = run_or_plan_of(name, options.format, **limits_of(options)) if log is None else log.run
-        # Twice, since the last of them may make the run's ids texts.
-        for option in (*tables, *tables):
-            run, given[option] = alike(run, given[option])
+        run, given = all_alike(run, tables)
         of_logs = f"the judgments of {' and '.join(map(shown_name, logs))}" if logs and options.qrels is None else ""
         with with_names(**({"qrels": of_logs} if of_logs else {})):
-            return evaluate_collected(run, given.pop("qrels", None), measures, **{**evaluating, **given})
+            return evaluate_collected(run, given.pop("qrels"), measures, **{**evaluating, **given})
 
     return systems_of(runs, figures)
 

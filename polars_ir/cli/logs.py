@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_ir.cli.arguments import OF_LOGS
-from polars_ir.cli.inputs import alike, check_columns, limits_of
+from polars_ir.cli.inputs import alike, limits_of
 from polars_ir.errors import DataError, FileError, OptionError
 from polars_ir.files.finding.copies import STDIN, as_file, shown_name
 from polars_ir.files.finding.sources import by_extension, resolve
@@ -25,12 +25,6 @@ from polars_ir.frames.roles import find
 
 if TYPE_CHECKING:
     from polars_ir.inputs.read_log import Log
-
-#: What stands for False as the scores.
-NO_SCORES = ("none", "false")
-
-#: The beginning of a field that prints a list.
-PRINTED_LIST = r"""(?:^|[,\t])"?\["""
 
 #: Number of queries named by a message.
 NAMED = 5
@@ -65,7 +59,7 @@ def is_log(name: str, options: argparse.Namespace) -> bool:
     try:
         if format in (CSV, TSV, JSON):
             begin = pl.scan_lines(file, name="line", glob=False).head(64).collect()["line"]
-            prints_lists = bool(begin.slice(1, 1).str.contains(PRINTED_LIST).any())
+            prints_lists = bool(begin.slice(1, 1).str.contains(r"""(?:^|[,\t])"?\[""").any())
             return _begins_as_log("\n".join(begin)) if format is JSON else prints_lists
         if format is NDJSON:
             filled = pl.scan_lines(file, name="line", glob=False).filter(pl.col("line").str.contains(r"\S"))
@@ -101,7 +95,7 @@ def _log_of(name: str, options: argparse.Namespace) -> Log:
     from polars_ir.runs.merge_calls import merge_calls
 
     named = {each: getattr(options, each) for each in OF_LOGS if each != "scores"}
-    scores: Any = False if str(options.scores).lower() in NO_SCORES and options.scores else options.scores
+    scores: Any = False if options.scores and options.scores.lower() in ("none", "false") else options.scores
     with as_file(name) as file:
         log, told = log_of(file, named, scores=scores, duplicates=options.duplicates, **limits_of(options))
     if log.run is None:
@@ -162,12 +156,3 @@ def texts_of(logs: Mapping[str, Log], name: str, id: str) -> pl.DataFrame | None
     as_text = [table.with_columns(pl.col(id).cast(pl.String)) for table in tables]
     rows: pl.DataFrame = pl.concat(as_text, how="diagonal_relaxed")
     return rows.unique(id, keep="first", maintain_order=True)
-
-
-def sliced_by(names: Sequence[str], queries: pl.DataFrame | None, *, of_logs: bool) -> pl.DataFrame:
-    """The columns of queries that slices are made by."""
-    if queries is None:
-        raise OptionError("--slice names columns of queries: those of logs, or of a table, --queries FILE.")
-    query = find("queries", "query_id", queries.columns)
-    check_columns(queries, names, of_logs=of_logs)
-    return queries.select(pl.col(str(query)).alias("query_id"), *names)

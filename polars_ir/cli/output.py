@@ -52,9 +52,6 @@ FEWEST = 2
 #: Escape sequence that clears the terminal's line.
 ANEW = "\r\x1b[K"
 
-#: Columns of p-values.
-P_COLUMNS = ("p", "p_corrected", "p_equivalent")
-
 
 def show(frame: pl.DataFrame, options: argparse.Namespace) -> None:
     """Print a result, or write it to a file, with its provenance in a second file on request."""
@@ -79,17 +76,11 @@ def show(frame: pl.DataFrame, options: argparse.Namespace) -> None:
 
 def _show_worst_slices(options: argparse.Namespace) -> None:
     """Print the worst slices of a change, where it is sliced, below the verdict; JSON is one value, without them."""
-    if (worst := vars(options).get("worst")) is not None and options.render != "json":
-        drawn = _as_markdown if options.render == "markdown" else _as_table
-        says = (
-            "The slices that lose most: the mean difference in each (mean), in all others (rest_mean), and of the two"
-        )
-        say(
-            f"\n{says}:\n\n{drawn(_with_p(worst, options))}"
-            if worst.height
-            else "\nNo slice loses more than the others.",
-            end="",
-        )
+    if (worst := vars(options).get("worst")) is None or options.render == "json":
+        return
+    says = "The slices that lose most: the mean difference in each (mean), in all others (rest_mean), and of the two"
+    drawn = (_as_markdown if options.render == "markdown" else _as_table)(_with_p(worst, options))
+    say(f"\n{says}:\n\n{drawn}" if worst.height else "\nNo slice loses more than the others.", end="")
 
 
 def _show_json(frame: pl.DataFrame, options: argparse.Namespace) -> None:
@@ -214,7 +205,7 @@ def _as_markdown(frame: pl.DataFrame) -> str:
 def _with_p(frame: pl.DataFrame, options: argparse.Namespace) -> pl.DataFrame:
     """The frame with each p as papers print it, `<.001` being the lowest, on its side of the command's alpha."""
     alpha = vars(options).get("alpha", 0.05)
-    names = [name for name in P_COLUMNS if frame.schema.get(name) == pl.Float64]
+    names = [name for name in ("p", "p_corrected", "p_equivalent") if frame.schema.get(name) == pl.Float64]
     texts = [[None if p is None else p_text(p, alpha) for p in frame[name]] for name in names]
     return frame.with_columns(pl.Series(name, text, pl.String) for name, text in zip(names, texts, strict=True))
 

@@ -30,9 +30,6 @@ STATUSES = (
 #: Names of tables without a file of their own, and the list of measures.
 ELSEWHERE = {"per_query": "the table of figures", "`ir.catalog()`": "`polars-ir measures`"}
 
-#: Parameters with several values, and the option repeated for them.
-SEVERAL = {"measures": "measure", "ranges": "range"}
-
 #: The caller of an emulated program, which lacks `convert`'s option for the format.
 PROGRAM = Caller("shell", {**ELSEWHERE, "format": "polars-ir convert --format"})
 
@@ -130,7 +127,8 @@ def caller_of(options: argparse.Namespace) -> Caller:
     from polars_ir.files.finding.copies import shown_name
 
     values, flags = vars(options), dict(options.flags)
-    flags.update({several: flags[one] for several, one in SEVERAL.items() if one in flags})
+    # Parameters with several values have an option that is repeated for them.
+    flags |= {f"{one}s": flags[one] for one in ("measure", "range") if one in flags}
     tables = ("qrels", "queries", "new", "old")
     # `convert --qrels` is no file.
     files = {name: shown_name(value) for name in tables if isinstance(value := values.get(name), str)}

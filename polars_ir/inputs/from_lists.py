@@ -41,9 +41,6 @@ GROUPS = "polars_ir: groups"
 #: Names of columns of distances, of which the lowest is the best.
 DISTANCES = ("distance", "distances")
 
-#: The words on how to ignore scores beside a list.
-LEFT_OUT = "leave them out"
-
 
 def is_distance(name: str) -> bool:
     """True for the name of distances, also as a field of objects: `hit.distance`."""
@@ -56,27 +53,6 @@ class Scores(NamedTuple):
     column: str
     distances: bool
     ranking: bool
-
-    def contradicts(self) -> pl.Expr:
-        """An expression that is true for a list along which scores rise, or distances fall."""
-        rise = pl.col(self.column).list.drop_nulls().list.diff().list
-        return (rise.min() < 0 if self.distances else rise.max() > 0).fill_null(False)
-
-    def problem(self, retrieved: str) -> str:
-        """Problem of lists that contradict their scores."""
-        moving = "as distances, fall" if self.distances else "as scores, rise"
-        return f"{self.column!r}, {moving} along {retrieved!r}"
-
-    def ways(self, columns: Container[str], ignoring: str) -> str:
-        """Advice on how to decide between a list and its scores, a column of the frame or a field of its structs."""
-        other = "give scores='distance' if they are distances"
-        if self.distances:
-            other = "name their column in scores= if they are scores"
-        elif self.column in columns and self.column != "scores":
-            within, dot, _ = self.column.rpartition(".")
-            name = f"{within}{dot}{DISTANCES[0]}"
-            other = f"call them {name!r} and give scores={name!r} if they are distances"
-        return f"{other}, or {ignoring} if the list is right"
 
 
 @public()
@@ -171,7 +147,7 @@ def tables_of(
     duplicates: str,
     beside: Mapping[str, str],
     keys: Sequence[str] = (),
-    ignoring: str = LEFT_OUT,
+    ignoring: str = "leave them out",
 ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     """A run and qrels of lists; `keys` distinguish rankings of a query, as columns of systems and days do.
 
@@ -289,11 +265,9 @@ def _warn_of_no_ids(table: pl.DataFrame, retrieved: str) -> None:
     if not found:
         return
     no_id = found[0]
-    code = Code(
-        f"frame.with_columns(pl.col({retrieved!r}).list.eval(pl.element().filter(pl.element() != {no_id!r})))",
-        f"frame.assign(**{{{retrieved!r}: frame[{retrieved!r}].map(lambda ids: [id for id in ids if id != {no_id!r}], "
-        "na_action='ignore')})",
-    )
+    of_polars = f"list.eval(pl.element().filter(pl.element() != {no_id!r}))"
+    of_pandas = f"map(lambda ids: [id for id in ids if id != {no_id!r}], na_action='ignore')"
+    code = Code.making("frame", retrieved, of_polars, of_pandas)
     says = f"{retrieved!r} holds the id {no_id!r}, which counts as a document that was retrieved."
     warn(says, about="frame", fix=without_id(no_id, code, "it"))
 
@@ -416,47 +390,45 @@ def _order(columns: Container[str], query: str, retrieved: str, values: Scores, 
     )
     if name not in columns:  # a field of structs
         code = Code(f"frame.select({query!r}, {retrieved!r}).explode({retrieved!r}).unnest({retrieved!r})")
-    ways = values.ways(columns, ignoring)
-    fix = Fix(f"A list is a ranking, best first: {ways}; if the scores are right, make a run of them", code)
-    return Rule(values.contradicts(), f"whose {values.problem(retrieved)}", fix)
+    other = "give scores='distance' if they are distances"
+    if values.distances:
+        other = "name their column in scores= if they are scores"
+    elif name in columns and name != "scores":
+        within, dot, _ = name.rpartition(".")
+        called = f"{within}{dot}{DISTANCES[0]}"
+        other = f"call them {called!r} and give scores={called!r} if they are distances"
+    words = f"A list is a ranking, best first: {other}, or {ignoring} if the list is right"
+    rise = pl.col(name).list.drop_nulls().list.diff().list
+    wrong = (rise.min() < 0 if values.distances else rise.max() > 0).fill_null(False)
+    moving = "as distances, fall" if values.distances else "as scores, rise"
+    problem = f"whose {name!r}, {moving} along {retrieved!r}"
+    return Rule(wrong, problem, Fix(f"{words}; if the scores are right, make a run of them", code))
 
 
 def _rules_of_memory(table: pl.DataFrame, keys: list[str], pairs: list[tuple[str, str | None]]) -> list[Rule]:
     """The rules of a table in memory: no null id, a value for each document, and a row for each ranking."""
-    lengths = [
-        Rule(
-            length_of(ids) != length_of(values),
-            f"whose {ids!r} and {values!r} differ in length",
-            "Give each document one value.",
-        )
-        for ids, values in pairs
-        if values is not None
-    ]
-    words = "Give a document without an id one of its own, so that those below stay in their places; else leave it out"
-    nulls = [
-        Rule(pl.col(ids).list.eval(pl.element().is_null()).list.any(), f"whose {ids!r} holds a null", words)
-        for ids, _ in pairs
-    ]
-    words = "Lines of the log differ: write all ids in one form, and gold as lists of lists in all rows or in none"
-    mixed = [
-        Rule(
-            pl.col(ids).list.eval(pl.element().str.contains(NESTED_TEXT)).list.any(),
-            f"whose {ids!r} holds JSON in the place of an id",
-            words,
-        )
-        for ids, _ in pairs
-        if table.schema[ids] == pl.List(pl.String)
-    ]
-    words = "Numbers beside texts of numbers were read as floats: write ids as texts in all rows"
-    broken = [
-        Rule(
-            pl.col(ids).list.eval(pl.element() % 1 != 0).list.any(),
-            f"whose {ids!r} holds an id that is not a whole number",
-            words,
-        )
-        for ids, _ in pairs
-        if table.schema[ids].inner.is_float()  # type: ignore[attr-defined]  # all are lists
-    ]
+    rules = []
+    for ids, values in pairs:
+        if values is not None:
+            differ = length_of(ids) != length_of(values)
+            problem = f"whose {ids!r} and {values!r} differ in length"
+            rules.append(Rule(differ, problem, "Give each document one value."))
+    inner: dict[str, Any] = {ids: table.schema[ids].inner for ids, _ in pairs}  # type: ignore[attr-defined]  # all are lists
+    own = "Give a document without an id one of its own, so that those below stay in their places; else leave it out"
+    one_form = "Lines of the log differ: write all ids in one form, and gold as lists of lists in all rows or in none"
+    as_texts = "Numbers beside texts of numbers were read as floats: write ids as texts in all rows"
+    for may_hold, wrong, what, words in (
+        (lambda _: True, pl.element().is_null(), "a null", own),
+        (
+            lambda dtype: dtype == pl.String,
+            pl.element().str.contains(NESTED_TEXT),
+            "JSON in the place of an id",
+            one_form,
+        ),
+        (lambda dtype: dtype.is_float(), pl.element() % 1 != 0, "an id that is not a whole number", as_texts),
+    ):
+        held = {ids: pl.col(ids).list.eval(wrong).list.any() for ids, dtype in inner.items() if may_hold(dtype)}
+        rules += [Rule(holds, f"whose {ids!r} holds {what}", words) for ids, holds in held.items()]
     again = table.filter(pl.struct(keys).is_duplicated())
     spare = [name for name in keys_perhaps(again.schema, keys) if not again.schema[name].is_nested()]
     apart = distinguishing(again, keys, spare) if again.height else []
@@ -466,7 +438,7 @@ def _rules_of_memory(table: pl.DataFrame, keys: list[str], pairs: list[tuple[str
         words = f"If {apart[0]!r} names the system or the turn, rename it, so that each has a ranking of its own"
         fix = Fix(words, Code.renaming("frame", {apart[0]: "run"}))
     once = Rule(pl.struct(keys).is_duplicated(), f"with the {keys[-1]!r} of another row", fix)
-    return [*lengths, *nulls, *mixed, *broken, once]
+    return [*rules, once]
 
 
 def _check_lists(table: Frame, named: Mapping[str, str], pairs: list[tuple[str, str | None]]) -> None:

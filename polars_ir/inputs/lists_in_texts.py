@@ -115,10 +115,7 @@ def listing(table: Frame, name: str, dtype: pl.DataType, named: Mapping[str, str
         )
         return Fix("It holds a grade for each id: make judgments of it, and a run of the other", code)
     if dtype == pl.Object:
-        code = Code(
-            f"frame.with_columns(pl.col({name!r}).map_elements(list, return_dtype=pl.List(pl.String)))",
-            f"frame.assign(**{{{name!r}: frame[{name!r}].map(list)}})",
-        )
+        code = Code.making("frame", name, "map_elements(list, return_dtype=pl.List(pl.String))", "map(list)")
         return Fix("Make lists of its objects", code)
     return _one_each(name)
 
@@ -171,13 +168,12 @@ def _parting(name: str, texts: pl.Series, others: pl.Series) -> Fix:
     if whole.any() and not split.any() and (of_lists or not look_like_ids):
         return _one_each(name, of_texts=True)
     if look_like_ids or (of_lists and split.any() and not whole.any()):
-        code = Code(
-            f"frame.with_columns(pl.col({name!r}).str.strip_chars().replace('', None).str.split({separator!r})"
-            ".list.eval(pl.element().str.strip_chars().replace('', None)).list.drop_nulls())",
-            f"frame.assign(**{{{name!r}: frame[{name!r}].map(lambda text: [id.strip() for id in "
-            f"text.split({separator!r}) if id.strip()] or None, na_action='ignore')}})",
+        strip, split_it = "str.strip_chars().replace('', None)", f"split({separator!r})"
+        of_polars = f"{strip}.str.{split_it}.list.eval(pl.element().{strip}).list.drop_nulls()"
+        of_pandas = (
+            f"map(lambda text: [id.strip() for id in text.{split_it} if id.strip()] or None, na_action='ignore')"
         )
-        return Fix("Split it", code)
+        return Fix("Split it", Code.making("frame", name, of_polars, of_pandas))
     sign = {" ": "blanks", ",": "commas"}.get(separator, repr(separator))
     return Fix(f"{cells[0]!r:.80} may be one id, or several with {sign} between; make lists of whichever it is")
 

@@ -169,11 +169,7 @@ FORMATS = (
         kept=~pl.col("question_id").cast(pl.String).str.contains("_abs", literal=True),
     ),
     LogFormat(
-        "BRIGHT",
-        ("gold_ids", "excluded_ids"),
-        retrieved=RETRIEVED,
-        relevant=("gold_ids",),
-        excluded="excluded_ids",
+        "BRIGHT", ("gold_ids", "excluded_ids"), retrieved=RETRIEVED, relevant=("gold_ids",), excluded="excluded_ids"
     ),
     LogFormat(
         "ragas",

@@ -163,8 +163,7 @@ def _side(table: pl.DataFrame, found: Field, ids: str | None, *, strict: bool = 
     if ids and id is None and strict:
         raise _without_ids(found.path, ids, fields)
     text = _used(table, raw, fields, TEXTS)
-    lists = [None if each is None else raw.of(each.value, each.dtype) for each in (id, text)]
-    ids_of, texts_of = lists
+    ids_of, texts_of = (None if each is None else raw.of(each.value, each.dtype) for each in (id, text))
     paths = (id and id.path, text and text.path)
     return Side(found.path, raw, None if ids_of is None else _whole(table, ids_of), texts_of, paths)
 
@@ -354,7 +353,10 @@ def numbers_of(table: pl.DataFrame, found: Side | None, taken: Sequence[str]) ->
         if each is None or not free or not (each.dtype.is_numeric() or words(name) & COSTS):
             continue
         value = _numbers(found.raw.of(each.value, each.dtype))
-        if value is None or (each.dtype == pl.String and not _any_in(table, value)):
+        if value is None:
+            continue
+        # Of texts one must be a number.
+        if each.dtype == pl.String and not table.select((value.list.drop_nulls().list.len() > 0).any()).item():
             continue
         if name not in numbers or depth < numbers[name][0]:
             numbers[name] = depth, value
@@ -366,11 +368,6 @@ def numbers_of(table: pl.DataFrame, found: Side | None, taken: Sequence[str]) ->
         if innermost(dtype).is_numeric() and name != found.path and table.select(of_document).item():
             values[name] = pl.col(name)
     return values
-
-
-def _any_in(table: pl.DataFrame, lists: pl.Expr) -> bool:
-    """True where one of the lists has a value."""
-    return bool(table.select((lists.list.drop_nulls().list.len() > 0).any()).item())
 
 
 def _numbers(lists: Lists) -> pl.Expr | None:

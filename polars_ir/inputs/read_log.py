@@ -244,10 +244,8 @@ def _ranked(
     found: Side | None,
 ) -> tuple[pl.DataFrame, list[str]]:
     """The records that count, and the columns that distinguish several of a query."""
-    if format.kept is not None and set(format.kept.meta.root_names()) <= set(table.columns):
-        kept = format.kept
-    else:
-        kept = pl.lit(value=True)
+    kept = pl.lit(value=True) if format.kept is None else format.kept
+    kept = kept if set(kept.meta.root_names()) <= set(table.columns) else pl.lit(value=True)
     step = None if named["step"] is None else field(table.schema, named["step"])
     if named["step"] is not None and step is None:
         raise without_field(table, "step", named)
@@ -266,7 +264,12 @@ def _ranked(
         return table.with_columns(at.alias(STEP)), [*systems, STEP]
     if not table.select(query.value.is_duplicated().any()).item():
         return table, []
-    keys = [name for name, dtype in table.schema.items() if name != query.path and _is_of_systems(name, dtype)]
+    keys = [name for name, dtype in table.schema.items() if name != query.path and may_distinguish(name, dtype)]
+    # Several times of a question may be calls, or users.
+    times = {
+        name for name in keys if fold(name) in ("time", "timestamp") or isinstance(table.schema[name], pl.Datetime)
+    }
+    keys = [name for name in keys if name not in times]
     again = table.filter(pl.struct(query.value, *keys).is_duplicated())
     if again.height:
         shown = again.select(query.value.alias(query.path), *keys).head(SHOWN)
@@ -360,13 +363,6 @@ def _distinguishing(again: pl.DataFrame, query: Field, question: Field | None, k
     return f"{rename} they are its calls, add a field of their numbers or times, and name it (step)"
 
 
-def _is_of_systems(name: str, dtype: pl.DataType) -> bool:
-    """True of a column of systems, days or tenants; several times of a question may be calls, or users."""
-    return (
-        may_distinguish(name, dtype) and fold(name) not in ("time", "timestamp") and not isinstance(dtype, pl.Datetime)
-    )
-
-
 def _calls(lists: pl.DataFrame, nested: Sequence[str], keys: Sequence[str], beside: Sequence[str]) -> pl.DataFrame:
     """A row for each of the lists in lists, numbered from 1 in the order of steps; one for a query without any."""
     lengths = [pl.col(name).list.len().fill_null(0).clip(1) for name in nested]
@@ -393,16 +389,8 @@ def _tables(
         # Errors name the field that the caller did.
         lists, column = lists.rename({SCORES: scores}), scores
     try:
-        run, qrels = tables_of(
-            lists,
-            names,
-            scores=column,
-            grades=None,
-            duplicates=duplicates,
-            keys=keys,
-            beside=beside,
-            ignoring="give scores=False",
-        )
+        how: dict[str, Any] = {"scores": column, "duplicates": duplicates, "keys": keys, "beside": beside}
+        run, qrels = tables_of(lists, names, **how, grades=None, ignoring="give scores=False")
         return run.collect(), qrels.collect()
     except IRError as error:
         # Its code would be for the lists, which the caller does not have.

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.cli.arguments import OF_LOGS
-from polars_ir.cli.inputs import alike, check_columns, figures_of, judgments_of, queries_of
+from polars_ir.cli.inputs import alike, figures_of, judgments_of, queries_of
 from polars_ir.cli.parser import reads_none
 from polars_ir.errors import OptionError, with_names
 from polars_ir.files.finding.file import is_remote, pure
@@ -17,9 +17,6 @@ from polars_ir.files.finding.sources import by_extension
 from polars_ir.files.formats.columnar import IPC, PARQUET
 from polars_ir.frames.roles import find
 from polars_ir.per_query import mean
-
-#: Extensions of files with text columns beside numbers.
-TYPED = (*PARQUET.extensions, *IPC.extensions)
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
@@ -31,7 +28,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     queries = _queries(options, of_logs)
     # A file says how it was made: one that knows its types in columns, and of a text a file beside it.
     if options.per_query and options.output is not None and not options.provenance:
-        is_typed = pure(options.output).suffix in TYPED
+        is_typed = pure(options.output).suffix in (*PARQUET.extensions, *IPC.extensions)
         options.metadata = not is_typed and not is_remote(options.output)
         options.provenance = is_typed or options.metadata
     qrels = gold if options.qrels is None else judgments_of(options)
@@ -70,11 +67,6 @@ def _queries(options: argparse.Namespace, of_logs: pl.DataFrame | None) -> pl.Da
         raise OptionError("--by and --key make rows in two ways; leave one of them out.")
     if columns and options.per_query:
         raise OptionError("--by and --weights are for means; leave out --per-query.")
-    if columns and options.queries is None and of_logs is not None:
-        check_columns(of_logs, columns, of_logs=True)
-        return of_logs
-    if bool(columns) != bool(options.queries):
+    if bool(columns) != bool(options.queries) and (options.queries or of_logs is None):
         raise OptionError("--by and --weights name columns of a table of queries, --queries FILE; give both.")
-    if not columns:
-        return None
-    return queries_of(options, columns)
+    return queries_of(options, columns, of_logs) if columns else None

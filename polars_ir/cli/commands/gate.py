@@ -18,11 +18,12 @@ from polars_ir.cli.inputs import (
     judgments_of,
     limits_of,
     per_query_of,
+    queries_of,
     refuse_selection,
     run_of,
     slices_of,
 )
-from polars_ir.cli.logs import gold_of, logs_of, of_queries, sliced_by, texts_of
+from polars_ir.cli.logs import gold_of, logs_of, of_queries, texts_of
 from polars_ir.errors import FileError, OptionError, nearest, quoted
 from polars_ir.files.finding.copies import shown_name
 from polars_ir.files.tables import read_one_table
@@ -39,9 +40,6 @@ from polars_ir.per_query.worst_slices import worst_slices
 #: The printed slices and their columns.
 SLICES = 5
 SLICE_COLUMNS = ("attribute", "value", "measure", "n_queries", "mean", "rest_mean", "difference", "p_corrected")
-
-#: The extension of a report in Markdown.
-COMMENT = ".md"
 
 #: The exit status of an inconclusive gate.
 UNDECIDED = 3
@@ -149,8 +147,10 @@ def _slices_of(options: argparse.Namespace, of_logs: pl.DataFrame | None) -> pl.
     """The columns of queries that slices are made by; None without any."""
     if not options.slices:
         return None
-    queries = read_one_table(options.queries, **limits_of(options)) if options.queries else None
-    return sliced_by(options.slices, of_logs if queries is None else queries, of_logs=queries is None)
+    queries = queries_of(options, options.slices, of_logs)
+    if queries is None:
+        raise OptionError("--slice names columns of queries: those of logs, or of a table, --queries FILE.")
+    return queries.select(pl.col(required("queries", "query_id", queries.columns)).alias("query_id"), *options.slices)
 
 
 def _check_report(options: argparse.Namespace) -> None:
@@ -244,7 +244,7 @@ def _write_report(
         new, old, qrels, verdict, texts, options.cluster, attributes_of(slices, None), heading=heading, turned=turned
     )
     with_origin(made, options, [*files, options.qrels, options.queries, options.documents], options.report)
-    if Path(options.report).suffix == COMMENT:
+    if Path(options.report).suffix == ".md":
         write_lines([made.markdown().removesuffix("\n")], options.report)
     else:
         made.write(options.report)

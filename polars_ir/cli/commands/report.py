@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.cli.arguments import PAGE
-from polars_ir.cli.inputs import alike, excluded_of, judgments_of, limits_of, queries_of, run_of, systems_of
+from polars_ir.cli.inputs import all_alike, excluded_of, judgments_of, limits_of, queries_of, run_of, systems_of
 from polars_ir.cli.output import say, told_on_the_way
 from polars_ir.errors import OptionError
 from polars_ir.files.finding.copies import STDIN
@@ -49,13 +49,10 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         name: getattr(options, name)
         for name in ("baseline", "by", "n_queries", "title", "date", *options_of(Reporting))
     }
-    runs, qrels = alike(runs, qrels)
-    how["exclude"] = excluded_of(options)
-    if isinstance(how["exclude"], pl.DataFrame):
-        runs, how["exclude"] = alike(runs, how["exclude"])
-        runs, qrels = alike(runs, qrels)
+    runs, given = all_alike(runs, {"qrels": qrels, "exclude": excluded_of(options)})
+    how |= {"exclude": given["exclude"], "documents": documents, "queries": queries}
     with told_on_the_way():
-        made = report(runs, qrels, options.measure, documents=documents, queries=queries, **how)
+        made = report(runs, given["qrels"], options.measure, **how)
     excluded = None if options.exclude == "self" else options.exclude
     with_origin(made, options, [options.qrels, *options.runs, options.queries, options.documents, excluded], target)
     made.content["made"]["python"] = "\n".join(_python(made, options, runs))

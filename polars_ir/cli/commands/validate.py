@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.cli.inputs import alike, judgments_of, limits_of, run_of, systems_of, tables_of_lists
+from polars_ir.cli.inputs import all_alike, judgments_of, limits_of, run_of, systems_of, tables_of_lists
 from polars_ir.errors import with_names
 from polars_ir.frames.roles import find
 from polars_ir.runs.findings import SEVERITIES
@@ -20,11 +20,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     qrels, tables = judgments_of(options), tables_of_lists(options)
 
     def findings(name: str) -> pl.DataFrame:
-        run, judged = alike(run_of(name, options.format, **limits), qrels)
-        given = {"qrels": judged, **tables}
-        # Again, since a history may make the run's ids texts.
-        for table in (*tables, *given) if tables else ():
-            run, given[table] = alike(run, given[table])
+        run, given = all_alike(run_of(name, options.format, **limits), {"qrels": qrels, **tables})
         return _findings(run, given.pop("qrels"), by=options.key, only=options.only, **given)
 
     with with_names(by="--key"):
