@@ -22,9 +22,6 @@ UNJUDGED, GRADES, FULL = -1, (2, 1, 0), 2
 #: The grades of citations in words, and as text.
 WORDS = {"full support": 2, "partial support": 1, "no support": 0, "2": 2, "1": 1, "0": 0, "-1": -1}
 
-#: The error of a plan.
-TWICE = "the frame has a citation of a sentence more than once; keep one row of each"
-
 
 @public()
 def citation_precision(
@@ -144,7 +141,8 @@ def _figures(
         Rule(~cites & support.is_not_null(), "with 'support' and no 'citation'", "Number the citations of a sentence"),
     )
     sentence = [*table.keys, "sentence"]
-    rows = table.guarded_rows(rows, pl.struct(*sentence, "citation").is_duplicated(), TWICE)
+    twice = "the frame has a citation of a sentence more than once; keep one row of each"
+    rows = table.guarded_rows(rows, pl.struct(*sentence, "citation").is_duplicated(), twice)
     value = pl.when(grade != UNJUDGED).then((grade == FULL).cast(pl.Float64) if strict else grade / FULL)
     cited = value.filter(cites)
     chosen = cited.first() if of == "first" else average(cited)

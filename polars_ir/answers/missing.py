@@ -14,9 +14,6 @@ from polars_ir.frames.roles import required
 from polars_ir.frames.rules import guard
 from polars_ir.frames.table import fitting
 
-#: The error of a plan.
-NULL_IDS = "missing has query ids that are null; leave them out"
-
 #: The column that is true for a query without any figure.
 UNDEFINED = "polars_ir: undefined"
 
@@ -65,7 +62,7 @@ def _queries(missing: Any, dtype: pl.DataType, name: str) -> pl.LazyFrame:
         raise DtypeError(says, fix=Fix("Cast one", cast))
     queries = frame.lazy().select(pl.col(column).cast(dtype).alias("query_id")).unique()
     if isinstance(frame, pl.LazyFrame):
-        return guard(queries, pl.col("query_id").is_null(), NULL_IDS)
+        return guard(queries, pl.col("query_id").is_null(), "missing has query ids that are null; leave them out")
     if queries.select(pl.col("query_id").is_null().any()).collect(engine="in-memory").item():
         raise DataError("has query ids that are null.", about="missing", fix="Leave them out")
     return queries

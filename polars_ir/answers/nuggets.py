@@ -22,10 +22,6 @@ ASSIGNMENTS = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
 #: The weights of nuggets that count, by the importance that is asked for.
 WEIGHTS = {"vital": {"vital": 1.0}, "all": {"vital": 1.0, "okay": 1.0}, "weighted": {"vital": 1.0, "okay": 0.5}}
 
-#: The error of a plan.
-TWICE = "the frame has a nugget of an answer more than once; keep one row of each"
-OTHER_LISTS = "the frame has nuggets that differ between answers to their query; judge all by one list"
-
 
 @public()
 def nugget_recall(
@@ -90,11 +86,13 @@ def nugget_recall(
         _other_words("assignment", list(ASSIGNMENTS), "Judge those nuggets, or say 'not_support'"),
     )
     rows = rows.with_columns(underscored(pl.col(name)).alias(name) for name in ("importance", "assignment"))
-    rows = table.guarded_rows(rows, pl.struct(*table.keys, "nugget").is_duplicated(), TWICE)
+    twice = "the frame has a nugget of an answer more than once; keep one row of each"
+    rows = table.guarded_rows(rows, pl.struct(*table.keys, "nugget").is_duplicated(), twice)
     if "run" in table.keys:
         others = [name for name in ("importance", "text") if name in rows.collect_schema()]
         check_lists(table.found(rows), "frame", others, answer="run")
-        rows = table.guarded_rows(rows, not_alike(others, "run"), OTHER_LISTS)
+        differ = "the frame has nuggets that differ between answers to their query; judge all by one list"
+        rows = table.guarded_rows(rows, not_alike(others, "run"), differ)
     values = {**ASSIGNMENTS, "partial_support": 0.0 if strict else ASSIGNMENTS["partial_support"]}
     weight, value = _number("importance", WEIGHTS[importance]), _number("assignment", values)
     name = f"{'strict_' * strict}{importance}_score"

@@ -20,9 +20,6 @@ QUERY = tuple(
 )
 RUN = tuple(f"{outer}{name}" for outer in ("", "metadata.") for name in ("run_id", "run"))
 
-#: The query whose row is the mean over the others.
-MEAN = "all"
-
 
 def folded(words: pl.Expr) -> pl.Expr:
     """Words of judgments in lower case, with blanks for underscores."""
@@ -74,9 +71,8 @@ def _recognised(table: pl.DataFrame, parts: str, name: str | None) -> pl.DataFra
         fix = f"Those with {scores[0]!r} are figures: read them with pl.read_ndjson" if scores else None
         raise ColumnError(says, about="source", fix=fix)
     system = pl.lit(name, pl.String) if run is None else pl.coalesce(run.value.cast(pl.String), pl.lit(name, pl.String))
-    found = table.with_columns(run=system, query_id=query.value.cast(pl.String)).filter(
-        pl.col("query_id").ne_missing(MEAN)
-    )
+    found = table.with_columns(run=system, query_id=query.value.cast(pl.String))
+    found = found.filter(pl.col("query_id").ne_missing("all"))  # the mean over the others
     for wrong, problem, fix in (
         (pl.col("query_id").is_null(), "without a query", "Give each record one"),
         (pl.col(parts).list.len().fill_null(0) == 0, f"without {parts}", "Leave them out, and name them with missing="),

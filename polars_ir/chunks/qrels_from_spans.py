@@ -7,13 +7,12 @@ from typing import Any
 import polars as pl
 
 from polars_ir.chunks.interval_join import covered_length, overlapping
-from polars_ir.chunks.tables import LENGTH, Spans, check_sources, checked, gold_table, own_text, same_sources, unchecked
+from polars_ir.chunks.tables import LENGTH, Spans, check_sources, checked, own_text, same_sources, unchecked
 from polars_ir.errors import Code, DataError, Fix, OptionError, Setting, warn
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, not_negative, public, truth
 
-#: The columns of a gold span.
 SPAN = ["query_id", "source", "start", "end"]
 
 #: The columns of judgments in the result.
@@ -84,7 +83,7 @@ def qrels_from_spans(chunks: Any, gold: Table[FrameT], *, min_overlap: float = 0
     """
     check("min_overlap", min_overlap, not_negative(1))
     check("segments", segments, truth())
-    table, wanted = unchecked("chunks", chunks, "doc_id"), gold_table("gold", gold)
+    table, wanted = unchecked("chunks", chunks, "doc_id"), checked(unchecked("gold", gold, "query_id"), "query_id")[0]
     if segments and "subtopic" in wanted.names:
         words = "Segments are subtopics themselves; leave it out"
         fix = Fix(words, Code.dropping("gold", [wanted.names["subtopic"]]))
@@ -179,7 +178,9 @@ def _of_needs(spans: pl.DataFrame, pairs: pl.DataFrame, chunks: Spans, min_overl
     pairs = pairs.with_columns(pl.col("start", "end") - starts.gather(pairs[GOLD]))
     shares = pairs.select(GOLD, "doc_id", share=LENGTH / lengths.gather(pairs[GOLD]), chunk="doc_id")
     kept = shares.filter(pl.col("share") >= min_overlap)
-    lacking = _best_chunks(shares, _uncovered(spans, kept)).with_columns(doc_id=_no_chunk(chunks, NEED))
+    covered_needs = spans[NEED].gather(kept[GOLD].unique()).unique()
+    uncovered = spans.filter(~pl.col(NEED).is_in(covered_needs.implode()))
+    lacking = _best_chunks(shares, uncovered).with_columns(doc_id=_no_chunk(chunks, NEED))
     rows = pl.concat([kept, lacking.select(kept.columns)], how="vertical_relaxed").sort(GOLD, "doc_id")
     covered = (covered_length(pairs, GOLD, lengths) / lengths).gather(rows[GOLD])
     rows = pl.concat([rows.drop(GOLD), spans[rows[GOLD]]], how="horizontal")
@@ -192,12 +193,6 @@ def _of_needs(spans: pl.DataFrame, pairs: pl.DataFrame, chunks: Spans, min_overl
         uncovered = rows.filter(pl.col(GOLD).is_in(lacking[GOLD].implode()))
         _warn_of_uncovered(uncovered, spans[NEED].n_unique(), min_overlap)
     return rows.select(*RESULT, "share", "covered", "chunk", "source", "start", "end")
-
-
-def _uncovered(spans: pl.DataFrame, kept: pl.DataFrame) -> pl.DataFrame:
-    """The spans of needs without any of the kept chunks."""
-    found = spans[NEED].gather(kept[GOLD].unique()).unique()
-    return spans.filter(~pl.col(NEED).is_in(found.implode()))
 
 
 def _best_chunks(shares: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:

@@ -130,10 +130,8 @@ def _chunks_of(labels: pl.DataFrame, old: Spans, new: Spans, own: str) -> pl.Dat
     """The old chunks with a label, numbered; a `DataError` for labels without one."""
     dtypes = labels.schema["doc_id"], old.dtypes["doc_id"]
     if dtypes[0].is_integer() != dtypes[1].is_integer() and labels.height:
-        says = f"ids must have one type on both sides; qrels column {own!r} is {dtypes[0]} and old_chunks column "
-        where, column = ("qrels", own) if dtypes[0].is_integer() else ("old_chunks", old.names["doc_id"])
-        fix = Fix("Cast one", Code.casting(where, column, pl.String))
-        raise DtypeError(f"{says}{old.names['doc_id']!r} is {dtypes[1]}.", fix=fix)
+        names = own, dtypes[0], old.names["doc_id"], dtypes[1]
+        raise DtypeError.different_ids(*names, table="qrels", of="old_chunks")
     ids = labels.select("doc_id").unique()
     # Left to itself, Polars may hold the larger side in memory.
     there = old.rows.select("doc_id", "source", "start", "end")

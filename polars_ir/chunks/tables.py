@@ -25,14 +25,10 @@ NAMES = {
 #: Largest accepted place: sums of a million lengths are integers still.
 LONGEST = 2**40
 
-#: The length of a span.
 LENGTH = pl.col("end") - pl.col("start")
 
 #: The largest mean of lengths, in typical ones.
 OUTLYING = 30
-
-#: The advice for places before a text.
-NEGATIVE = "Count characters from 0; LangChain's -1 is of a chunk that it did not find in its source"
 
 #: True of a text of another length than its span.
 MISFIT = pl.col("text").str.len_chars() != LENGTH
@@ -74,11 +70,6 @@ def typical(length: str) -> pl.Expr:
 def chunk_table(about: str, value: object) -> Spans:
     """Chunks as a table with `doc_id`, `source`, `start`, `end` and, where it has texts, `text`."""
     return checked(unchecked(about, value, "doc_id"), "doc_id")[0]
-
-
-def gold_table(about: str, value: object) -> Spans:
-    """Gold spans as a table with `query_id`, `source`, `start`, `end`, and `subtopic`, `relevance`, `text` if any."""
-    return checked(unchecked(about, value, "query_id"), "query_id")[0]
 
 
 def unchecked(about: str, value: object, key: str) -> Spans:
@@ -173,9 +164,12 @@ def checked(table: Spans, key: str, *plans: pl.LazyFrame) -> tuple[Spans, list[p
         if role != "text"
     ]
     start, end = names["start"], names.get("end", "end")
-    rules.append(Rule(pl.col("start") < 0, f"whose {start!r} is negative", NEGATIVE))
+    from_0 = "Count characters from 0; LangChain's -1 is of a chunk that it did not find in its source"
+    rules.append(Rule(pl.col("start") < 0, f"whose {start!r} is negative", from_0))
     rules.append(Rule(pl.col("end") > LONGEST, f"whose {end!r} is beyond any text", "Count the characters of a source"))
-    fix = Fix("Leave them out", Code.keeping(about, *_longer(start, end)))
+    # The name of a frame is not known in pandas here.
+    longer = f"pl.col({start!r}) < pl.col({end!r})", f"lambda rows: rows[{start!r}] < rows[{end!r}]"
+    fix = Fix("Leave them out", Code.keeping(about, *longer))
     rules.append(Rule(LENGTH <= 0, f"whose {end!r} is not behind {start!r}: spans are half-open, [start, end)", fix))
     if "relevance" in names:
         grade = names["relevance"]
@@ -203,11 +197,6 @@ def checked(table: Spans, key: str, *plans: pl.LazyFrame) -> tuple[Spans, list[p
     if "end" not in names:
         _check_common_text(table)
     return table._replace(least=min(-1, *ordered.head(1))) if dtypes[key].is_integer() else table, collected
-
-
-def _longer(start: str, end: str) -> tuple[str, str]:
-    """The condition that a span is not empty, for Polars and, of a frame whose name is not known here, for pandas."""
-    return f"pl.col({start!r}) < pl.col({end!r})", f"lambda rows: rows[{start!r}] < rows[{end!r}]"
 
 
 def _raise_rows(table: Spans, rule: Rule, key: str) -> None:
@@ -264,8 +253,7 @@ def _check_once(table: Spans) -> None:
         whole = f"pl.format('{{}}#{{}}', {source!r}, {own!r})"
         of_pandas = f"{table.about}[{source!r}].astype(str) + '#' + {table.about}[{own!r}].astype(str)"
         made = Code(
-            f"{table.about}.with_columns({whole}.alias({own!r}))",
-            f"{table.about}.assign(**{{{own!r}: {of_pandas}}})",
+            f"{table.about}.with_columns({whole}.alias({own!r}))", f"{table.about}.assign(**{{{own!r}: {of_pandas}}})"
         )
         fix = Fix("If they number the chunks of each source, make ids of both, as the run must have them, too", made)
     raise DataError.rows(table.about, f"whose {own!r} is of several chunks", fix, wrong.height, table.shown(wrong))

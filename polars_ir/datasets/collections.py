@@ -18,10 +18,6 @@ from polars_ir.language.options import public
 
 NAMES = ("pydocs",)
 
-#: Columns of a component that a dataset lacks.
-NO_QUERIES = {"query_id": pl.String, "text": pl.String}
-NO_RUNS = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
-
 #: Dtypes of the fields of records of `ir_datasets`; a field of another type (a list, a dict) is left out.
 _DTYPES: dict[object, type[pl.DataType]] = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
 
@@ -157,10 +153,11 @@ def from_ir_datasets(name: str) -> Dataset:
         raise OptionError(f"ir_datasets has no {name!r}.{near}") from None
     if not dataset.has_qrels():
         raise OptionError(f"{name!r} has no judgments.{_with_judgments(name, ir_datasets)}")
+    no_runs = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
     return Dataset(
-        queries=partial(_part, name, dataset, "queries", NO_QUERIES),
+        queries=partial(_part, name, dataset, "queries", {"query_id": pl.String, "text": pl.String}),
         qrels=partial(_part, name, dataset, "qrels", {}),
-        runs=partial(_part, name, dataset, "scoreddocs", NO_RUNS),
+        runs=partial(_part, name, dataset, "scoreddocs", no_runs),
     )
 
 

@@ -11,9 +11,6 @@ from polars_ir.frames.documents import documents_of
 from polars_ir.frames.kinds import give_back
 from polars_ir.language.options import Value, check, is_number, public
 
-#: The least similarity.
-SIMILARITY = Value("from 0.3 to 1", lambda given: is_number(given) and 0.3 <= given <= 1, float)
-
 
 @public()
 def twins(documents: Any, *, similarity: float = 0.8) -> Any:
@@ -58,7 +55,8 @@ def twins(documents: Any, *, similarity: float = 0.8) -> Any:
     >>> ir.twins(documents, similarity=1).rows()
     [(1, 'a', 'c', 1.0), (1, 'c', 'a', 1.0)]
     """
-    similarity = check("similarity", similarity, SIMILARITY)
+    allowed = Value("from 0.3 to 1", lambda given: is_number(given) and 0.3 <= given <= 1, float)
+    similarity = check("similarity", similarity, allowed)
     rows, name = documents_of(documents)
     near = similarity < 1
     if near and (needed := lacks("twins")):

@@ -234,10 +234,8 @@ def _described(items: CanonicalFrame, of: str) -> tuple[pl.LazyFrame, str]:
 
 def _as_texts(of: str) -> Fix:
     """The advice for lists of whole numbers."""
-    code = Code(
-        f"items.with_columns(pl.col({of!r}).cast(pl.List(pl.String)))",
-        f"items.assign(**{{{of!r}: items[{of!r}].map(lambda ids: [*map(str, ids)], na_action='ignore')}})",
-    )
+    of_pandas = "map(lambda ids: [*map(str, ids)], na_action='ignore')"
+    code = Code.making("items", of, "cast(pl.List(pl.String))", of_pandas)
     return Fix("Make vectors floats, by pl.List(pl.Float64), or categories texts", code, without_code="Write them so")
 
 

@@ -15,9 +15,6 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
-#: What a frame of Spark does not have.
-OF_POLARS = re.compile(r"\b(?:pl|ir)\.")
-
 #: Tables that advice has code for, which calls may know by other names.
 TABLES = {"per_query", "qrels", "run"}
 
@@ -74,14 +71,6 @@ class Code(NamedTuple):
         )
 
     @classmethod
-    def exploding(cls, table: str, columns: Sequence[str]) -> Code:
-        """Code that gives each element of lists a row."""
-        named = ", ".join(map(repr, columns))
-        return cls(
-            f"{table}.explode({named})", f"{table}.explode({list(columns) if len(columns) > 1 else columns[0]!r})"
-        )
-
-    @classmethod
     def as_text(cls, table: str, column: str) -> Code:
         """Code that writes the objects of a column as text."""
         return cls(
@@ -99,11 +88,11 @@ class Code(NamedTuple):
         )
 
     @classmethod
-    def replacing(cls, table: str, column: str, old: str, new: str) -> Code:
-        """Code that replaces a part of texts."""
+    def making(cls, table: str, column: str, polars: str, pandas: str) -> Code:
+        """Code that makes another column of one by its methods."""
         return cls(
-            f"{table}.with_columns(pl.col({column!r}).str.replace_all({old!r}, {new!r}, literal=True))",
-            f"{table}.assign(**{{{column!r}: {table}[{column!r}].str.replace({old!r}, {new!r}, regex=False)}})",
+            f"{table}.with_columns(pl.col({column!r}).{polars})",
+            f"{table}.assign(**{{{column!r}: {table}[{column!r}].{pandas}}})",
         )
 
     @classmethod
@@ -197,8 +186,8 @@ class Caller(NamedTuple):
         if fix.code.polars.startswith("frame.") and self.name("frame") != "frame":
             return None  # of a file
         own = {"pandas": fix.code.pandas, "spark": fix.code.spark}.get(self.kind)
-        if own is None and self.kind == "spark" and OF_POLARS.search(fix.code.polars):
-            return None
+        if own is None and self.kind == "spark" and re.search(r"\b(?:pl|ir)\.", fix.code.polars):
+            return None  # a frame of Spark has none of these
         code = fix.code.polars if own is None else own
         if not code:
             return None

@@ -190,15 +190,19 @@ class DtypeError(IRError):
 
     @classmethod
     def different_ids(
-        cls, run: str, run_dtype: pl.DataType, other: str, other_dtype: pl.DataType, *, of: str = "qrels"
+        cls,
+        one: str,
+        dtype: pl.DataType,
+        other: str,
+        other_dtype: pl.DataType,
+        *,
+        table: str = "run",
+        of: str = "qrels",
     ) -> DtypeError:
-        """`other` is the column of another table, `of` its name."""
-        table, column = ("run", run) if run_dtype.is_integer() else (of, other)
-        return cls(
-            f"ids must have one type on both sides; {caller().name('run')} column {run!r} is {run_dtype} and "
-            f"{caller().name(of)} column {other!r} is {other_dtype}.",
-            fix=Fix("Cast one", Code.casting(table, column, pl.String)),
-        )
+        """`one` is a column of a `table`, `other` that of another, `of` its name."""
+        fix = Fix("Cast one", Code.casting(*((table, one) if dtype.is_integer() else (of, other)), pl.String))
+        says = f"ids must have one type on both sides; {caller().name(table)} column {one!r} is {dtype} and "
+        return cls(f"{says}{caller().name(of)} column {other!r} is {other_dtype}.", fix=fix)
 
     @classmethod
     def of_files(cls, column: str, got: str, first: str) -> DtypeError:

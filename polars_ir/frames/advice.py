@@ -273,10 +273,7 @@ def _grades_of(table: str, name: str, texts: pl.Series | None, cast: Fix) -> Fix
         return Fix(f"It holds {len(words):,} texts, such as {quoted(words.head(3))}; name a column of numbers so")
     grades = zip(words, numbers.fill_null(0.0), strict=True)
     mapping = "{" + ", ".join(f"{word!r}: {grade:g}" for word, grade in grades) + "}"
-    code = Code(
-        f"{table}.with_columns(pl.col({name!r}).replace_strict({mapping}))",
-        f"{table}.assign(**{{{name!r}: {table}[{name!r}].map({mapping})}})",
-    )
+    code = Code.making(table, name, f"replace_strict({mapping})", f"map({mapping})")
     return Fix("Give each word its grade, instead of 0", code)
 
 
@@ -301,10 +298,7 @@ def _as_id(table: str, name: str, dtype: pl.DataType, frame: pl.DataFrame | pl.L
         as_one = Code.as_text(table, name)._replace(polars=joined)
         return Fix("An id is one value: take the field that it is, or write them as one text", as_one)
     if dtype == pl.Binary:
-        text = Code(
-            f"{table}.with_columns({column}.bin.encode('hex'))",
-            f"{table}.assign(**{{{name!r}: {table}[{name!r}].map(lambda id: getattr(id, 'bytes', id).hex())}})",
-        )
+        text = Code.making(table, name, "bin.encode('hex')", "map(lambda id: getattr(id, 'bytes', id).hex())")
         return Fix("Write its bytes as text, in both tables", text)
     if dtype == pl.Object:
         return Fix("Write its objects as text, in both tables", Code.as_text(table, name))
@@ -338,4 +332,6 @@ def _of_lists(table: str, name: str, schema: Mapping[str, pl.DataType]) -> Fix:
     beside = [each for each, dtype in schema.items() if each != name and isinstance(dtype, (pl.List, pl.Array))]
     if table == "run" and not beside:
         return Fix("Give each document a row with its own score, or the lists alone, best first, as {query: [id]}")
-    return Fix("Give each of them a row", Code.exploding(table, [name, *beside] if table == "run" else [name]))
+    columns = [name, *beside] if table == "run" else [name]
+    of_pandas = f"{table}.explode({columns if len(columns) > 1 else name!r})"
+    return Fix("Give each of them a row", Code(f"{table}.explode({', '.join(map(repr, columns))})", of_pandas))

@@ -105,7 +105,8 @@ def with_query_hash(
     hashed = {"of_run": (rankings.keys, rankings.all_columns())}
     if qrels is not None and judged is not None:
         hashed["of_qrels"] = qrels.keys, judged.lazy().rename({JUDGED: QUERY_HASH})
-        if not set(read).isdisjoint(_others(qrels)):
+        others = set(qrels.columns).difference(qrels.document, qrels.per, ["relevance"])
+        if not others.isdisjoint(read):
             hashed["of_others"] = qrels.keys, _hash_of_rows(qrels, read)
     for name, (keys, of_keys) in hashed.items():
         rows = rows.join(of_keys.rename({QUERY_HASH: name}), on=keys, how="left")
@@ -224,11 +225,6 @@ def _mixed(number: pl.Expr) -> pl.Expr:
 
 def _whole(number: int) -> pl.Expr:
     return pl.lit(number % 2**64, pl.UInt64)
-
-
-def _others(table: CanonicalFrame) -> set[str]:
-    """The columns of judgments beside those of ids and grades."""
-    return set(table.columns).difference(table.document, table.per, ["relevance"])
 
 
 def _hash_of_rows(table: CanonicalFrame, read: Collection[str], *, in_order: bool = False) -> pl.LazyFrame:

@@ -36,9 +36,7 @@ ROLES = {
     for role in (
         Role("run", ("run", "run_id", "system", "tag"), of="run"),
         Role(
-            "query_id",
-            ("query_id", "qid", "topic", "topic_id"),
-            otherwise=("question_id", "query", "query_text", USER),
+            "query_id", ("query_id", "qid", "topic", "topic_id"), otherwise=("question_id", "query", "query_text", USER)
         ),
         Role(
             "doc_id",
@@ -98,9 +96,6 @@ ROLE_OF = {fold(name): role.name for role in ROLES.values() for name in role.nam
 #: The names that play a role otherwise, by the role.
 OTHERWISE = {role.name: tuple(map(fold, role.otherwise)) for role in ROLES.values() if role.otherwise}
 
-#: The tables of texts, whose `query` is one.
-OF_TEXTS = ("queries", "documents")
-
 
 def columns_of(table: str, schema: Iterable[str], roles: Sequence[str]) -> dict[str, str]:
     """The columns that play some roles, as far as there are such; an error where several could play one."""
@@ -135,8 +130,8 @@ def _otherwise(table: str, role: str, schema: Iterable[str], folded: Mapping[str
     # An item is what a recommender calls a document; a per-query frame has none at all.
     if users and all(of != "doc_id" or name == fold("item_id") for name, of in roles.items()):
         return users
-    if table in OF_TEXTS:
-        return []
+    if table in ("queries", "documents"):
+        return []  # of texts, whose `query` is one
     found = [folded[name] for name in OTHERWISE[role] if name in folded and name != fold(USER)][:1]
     if role == "rank" and found:
         broken = isinstance(schema, pl.Schema) and not schema[found[0]].is_integer()

@@ -258,33 +258,26 @@ def _distinguishing_but_for_copies(rows: pl.DataFrame, keys: Sequence[str], colu
     return apart if rows.select(*apart, *keys).is_duplicated().any() else []
 
 
-class KeyAdvice(NamedTuple):
-    """The advice for rows that `columns` distinguish: to `name` them, where no code is shown, and without `by`."""
-
-    name: str
-    without_code: str
-    keep: str
-
-
 PASSAGES = "(if passages, {deduplicate} keeps the best of each document)"
 ONE_OF_QRELS = "If {columns} judgments, such as those of days, keep one"
 SYSTEMS = "If {listed} names the systems, rename it"
 
-#: The advice by table; other tables are runs, of which one column may be that of systems where none is yet.
+#: The advice for rows that columns distinguish, by table: to name these, where no code is shown, and without `by`.
+#: Other tables are runs, of which one column may be that of systems where none is yet.
 KEY_ADVICE = {
-    "per_query": KeyAdvice(
+    "per_query": (
         "They are of several {listed}: keep one, or name what distinguishes them",
         "",
         "They are of several {listed}: keep one, such as the last",
     ),
-    "qrels": KeyAdvice(f"{ONE_OF_QRELS} or, where the run has it too, name that", ONE_OF_QRELS, ONE_OF_QRELS),
+    "qrels": (f"{ONE_OF_QRELS} or, where the run has it too, name that", ONE_OF_QRELS, ONE_OF_QRELS),
 }
-OF_RUN = KeyAdvice(
+OF_RUN = (
     f"If {{columns}} rankings, such as days, name that {PASSAGES}",
     "If {columns} rankings, evaluate each part; else {otherwise}",
     f"If {{columns}} rankings, such as days, keep one {PASSAGES}",
 )
-OF_SYSTEMS = KeyAdvice(
+OF_SYSTEMS = (
     f"{SYSTEMS}; if it distinguishes rankings, such as days, give {{by}} {PASSAGES}",
     "If {columns} rankings, such as days, give {by}; if the systems, call it 'run'; else {otherwise}",
     f"{SYSTEMS} to 'run'; if it distinguishes rankings, such as days, keep one {PASSAGES}",

@@ -95,7 +95,11 @@ def _score_type(tables: Mapping[str, CanonicalFrame]) -> pl.DataType:
         if pl.UInt128 not in dtypes:
             return pl.Decimal(38, max(scales)) if scales else pl.Int128()
     for system, table in tables.items():
-        if not (table.dtypes["score"].is_float() or _is_float64(table)):
+        if table.dtypes["score"].is_float():
+            continue
+        # Those of a LazyFrame its plan finds out.
+        scores = table.found(table.select("score").unique()).to_series()
+        if scores.cast(pl.Float64).n_unique() < len(scores):
             fix = Fix("Give all systems scores of one type; a cast to Float64 would make ties of different scores")
             raise DataError(f"{_rounded(system, table)}.", fix=fix)
     return pl.Float64()
@@ -116,12 +120,6 @@ def _with_guarded_score(system: str, table: CanonicalFrame, dtype: pl.DataType) 
 def _rounded(system: str, table: CanonicalFrame) -> str:
     """The problem of a system whose scores those of others round."""
     return f"run {system!r} has scores of {table.dtypes['score']} that Float64, the type of others, rounds"
-
-
-def _is_float64(table: CanonicalFrame) -> bool:
-    """True if Float64 keeps different scores different; of a LazyFrame its plan finds out."""
-    scores = table.found(table.select("score").unique()).to_series()
-    return scores.cast(pl.Float64).n_unique() == len(scores)
 
 
 def systems_of_figures(tables: Mapping[str, CanonicalFrame]) -> Frame:

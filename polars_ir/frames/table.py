@@ -35,9 +35,6 @@ MADE = ("rank", "ideal_rank", "n_retrieved", "n_higher", "n_tied", "judged_elsew
 #: Names that no key of rankings may have, since plans make such columns; also those that begin with `hit_`.
 OF_PLANS = ("hit", "before")
 
-#: The error of a plan.
-ITEM_TWICE = "the items have an item more than once; keep one row of each"
-
 #: Roles that a run may have beside its required ones: all except those of judgments.
 OTHERS_OF_RUN = tuple(role.name for role in ROLES.values() if role.of != "qrels" and role.name not in KEYS_OF_RUN)
 
@@ -111,7 +108,8 @@ def items_table(items: object) -> CanonicalFrame:
     frame = to_polars("items", items, column="score")
     table = _searched(_table("items", frame, _names("items", frame, ("doc_id",), ())))
     table.check_once("doc_id")
-    return table.guarded_by(pl.col("doc_id").is_duplicated(), ITEM_TWICE, key="doc_id")
+    twice = "the items have an item more than once; keep one row of each"
+    return table.guarded_by(pl.col("doc_id").is_duplicated(), twice, key="doc_id")
 
 
 def _searched(table: CanonicalFrame) -> CanonicalFrame:

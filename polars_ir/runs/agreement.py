@@ -34,7 +34,6 @@ GROUPED, MOST_PARTS = 5_000_000, 16
 #: Number of grades, and of judges, that a note lists, and of classes of grades in the advice.
 LISTED, CLASSES = 8, 10
 
-#: Columns of the result, beside its keys.
 SCHEMA = {
     "judge": pl.String,
     "other": pl.String,

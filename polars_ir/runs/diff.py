@@ -140,23 +140,22 @@ def sides_of(arguments: Sequence[Any], systems: Sequence[str]) -> tuple[Any, ...
     """
     run, *others = arguments
     if not systems:
-        runs = zip(SIDES, (run, others.pop(0)), strict=True)
-        return {side: of_one_system(f"run_{side}", each, others[-1]) for side, each in runs}, *others
+        given = zip(SIDES, (run, others.pop(0)), strict=True)
+        return {side: of_one_system(f"run_{side}", each, others[-1]) for side, each in given}, *others
     names = [str(others.pop()), *map(str, systems)]
     if len(names) != len(SIDES):
         raise OptionError(f"must be two, after the other arguments; got {quoted(names)}.", about="systems")
     frames = frames_of(run)
     if isinstance(frames, dict):
         check_systems("systems", names, list(frames))
-        return {
-            side: of_one_system(f"run_{side}", frames[name]) for side, name in zip(SIDES, names, strict=True)
-        }, *others
-    column = find("run_a", "run", frames.collect_schema().names())
-    if column is None:
+        runs = [of_one_system(f"run_{side}", frames[name]) for side, name in zip(SIDES, names, strict=True)]
+    elif column := find("run_a", "run", frames.collect_schema().names()):
+        system = pl.col(column).cast(pl.String)
+        check_systems("systems", names, frames.lazy().select(system.unique().sort()).collect()[column].to_list())
+        runs = [frames.filter(system == name).drop(column) for name in names]
+    else:
         raise ColumnError(f"has no column of systems; {quoted(names)} must be two of them.", about="run_a")
-    system = pl.col(column).cast(pl.String)
-    check_systems("systems", names, frames.lazy().select(system.unique().sort()).collect()[column].to_list())
-    return {side: frames.filter(system == name).drop(column) for side, name in zip(SIDES, names, strict=True)}, *others
+    return dict(zip(SIDES, runs, strict=True)), *others
 
 
 def of_one_system(table: str, run: Any, last: object = None) -> Frame:

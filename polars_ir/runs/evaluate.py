@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import compress
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -113,16 +113,10 @@ def evaluate_collected(run: Any, qrels: Any, measures: Measures, **options: Unpa
     return warned(collect_checked(pair, plan), pair, measured, missing=options["missing"])
 
 
-class Resolved(NamedTuple):
-    """Arguments of `evaluate`: a run, its measures, and what these need of the judged relation."""
-
-    run: Any
-    measures: list[ResolvedMeasure]
-    needs: Needs
-
-
-def resolved(run: Any, qrels: Any, measured: list[ResolvedMeasure], options: Evaluating) -> Resolved:
-    """Measures of a call and their needs; an `OptionError` for options that conflict with them or each other."""
+def resolved(
+    run: Any, qrels: Any, measured: list[ResolvedMeasure], options: Evaluating
+) -> tuple[Any, list[ResolvedMeasure], Needs]:
+    """The run, the measures and their needs; an `OptionError` for options that conflict with these or each other."""
     tables = list(compress(TABLES_OF_LISTS, (options["history"] is not None, options["items"] is not None)))
     ties, judges, judged_only = options["ties"], options["judges"], options["judged_only"]
     if qrels is None and not (tables and reads_no_judgments(measured)):
@@ -154,7 +148,7 @@ def resolved(run: Any, qrels: Any, measured: list[ResolvedMeasure], options: Eva
     if ties == "expected":
         measured = [measure._replace(expression=_expectation(measure)) for measure in measured]
         needs = needs_of(measured, **of_call)
-    return Resolved(run, measured, needs)
+    return run, measured, needs
 
 
 def _ties_of_labelled(run: pl.DataFrame | pl.LazyFrame, measured: Sequence[ResolvedMeasure], ties: Ties) -> Ties:

@@ -27,7 +27,6 @@ MOST_PLACES = 50
 #: Least lead of a team, as a share of its credit; what is smaller is rounding.
 NOISE = 1e-12
 
-#: The id of an impression.
 IMPRESSION: Value[Any] = Value(
     "a text or a whole number of 64 bits", lambda id_: isinstance(id_, str) or is_whole(id_, -(2**63), 2**63 - 1)
 )
@@ -164,8 +163,9 @@ def interleaving(
     of_teams = rows.group_by({query, shown, counted}).agg(
         clicked.filter(team == each).sum().alias(each) for each in "ab"
     )
-    if cluster is not None:
-        _check_clusters(rows, cluster)
+    if cluster is not None and len(values := rows.select(pl.col(cluster).unique()).collect()[cluster]) == 1:
+        says = f"must have two values or more; {cluster!r} is {values[0]!r} for all queries."
+        raise DataError(says, about="cluster", fix="Leave it out, or take a column that distinguishes queries")
     lead = pl.col("b") - pl.col("a")
     # Sums of credits in another order differ in their last bits.
     is_lead = lead.abs() > NOISE * pl.max_horizontal("a", "b")
@@ -238,14 +238,6 @@ def _coin(salt: int, turn: int) -> pl.Expr:
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
         number = (number ^ (number // 2**33)) * pl.lit(factor, pl.UInt64)
     return number // 2**63 == 1
-
-
-def _check_clusters(rows: pl.LazyFrame, cluster: str) -> None:
-    """Raise an error for queries that are all in one cluster."""
-    values = rows.select(pl.col(cluster).unique()).collect()[cluster]
-    if len(values) == 1:
-        says = f"must have two values or more; {cluster!r} is {values[0]!r} for all queries."
-        raise DataError(says, about="cluster", fix="Leave it out, or take a column that distinguishes queries")
 
 
 def _check_log(frame: Frame, clicks: str, impression: str, cluster: str | None) -> None:

@@ -102,6 +102,5 @@ def _numbering(run: Table[FrameT], step: str, dtype: pl.DataType) -> Fix:
         return fix._replace(code=Code.casting("run", step, pl.Int64))
     if dtype == pl.String or not steps.cast(pl.Float64).is_finite().all():
         return fix
-    polars = f"run.with_columns(pl.col({step!r}).rank('dense').cast(pl.Int64))"
-    pandas = f"run.assign(**{{{step!r}: run[{step!r}].rank(method='dense').astype('Int64')}})"
-    return fix._replace(code=Code(polars, pandas))
+    code = Code.making("run", step, "rank('dense').cast(pl.Int64)", "rank(method='dense').astype('Int64')")
+    return fix._replace(code=code)

@@ -17,7 +17,6 @@ from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import Value, check, column, public
 from polars_ir.runs.agreement import LISTED, listed
 
-#: The rules of juries.
 Jury = Literal["median", "majority", "mean"]
 
 #: The grade of a document by each of these; of floats in an order, so that they are added up to the same bits.
@@ -30,17 +29,12 @@ MERGED = {
     "mean": pl.col("relevance").sort().mean(),
 }
 
-#: Messages of plans.
-NULL_JUDGE = "the qrels have judges that are null; leave those rows out"
-TWICE = "the qrels give a document of a query more than once by one judge; keep the highest grade of each"
-
 
 def _is_list_of_ids(value: object) -> bool:
     """True for a list of what may be judges."""
     return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(each, Hashable) for each in value)
 
 
-#: Rules of how to merge grades.
 HOW: Value[Any] = Value(
     f"one of {', '.join(map(repr, get_args(Jury)))}, or a list of judges, the most trusted first",
     lambda how: how in get_args(Jury) if isinstance(how, str) else _is_list_of_ids(how),
@@ -97,7 +91,8 @@ def merge_judgments(qrels: Table[FrameT], how: Jury | Sequence[Any], *, judges: 
     table = qrels_table(qrels, per=check("judges", judges, column("the qrels")))
     search_duplicates(table)
     rows, grade, judge = table.guarded().all_columns(), pl.col("relevance"), pl.col(judges)
-    rows = table.guarded_rows(rows, judge.is_null() & ~nothing_judged(), NULL_JUDGE)
+    null_judge = "the qrels have judges that are null; leave those rows out"
+    rows = table.guarded_rows(rows, judge.is_null() & ~nothing_judged(), null_judge)
     if isinstance(how, str):
         rows = rows.filter(grade >= 0)
         dtype = pl.Float64() if how == "mean" else table.dtypes["relevance"]
@@ -109,7 +104,8 @@ def merge_judgments(qrels: Table[FrameT], how: Jury | Sequence[Any], *, judges: 
     _warn_of_scales(rows, table, judges)
     counts = {"n_judges": pl.len().cast(pl.UInt32), "twice": judge.is_duplicated().any()}
     merged = rows.group_by(table.document).agg(*figures, **counts)
-    merged = table.guarded_rows(merged, pl.col("twice"), TWICE)
+    twice = "the qrels give a document of a query more than once by one judge; keep the highest grade of each"
+    merged = table.guarded_rows(merged, pl.col("twice"), twice)
     merged = merged.select(*table.document, "relevance", "n_judges", *(["judge"] if len(figures) > 1 else []))
     return table.give_back(merged.sort(table.document), qrels, "streaming")
 

@@ -28,12 +28,7 @@ score, rank = pl.col("score"), pl.col("rank")
 #: Document counts: of the list, and of all lists of the query.
 n_retrieved, n_candidates = pl.col("n_retrieved"), pl.col("n_candidates")
 
-#: Names of these counts.
 COUNTS = frozenset(("n_retrieved", "n_candidates"))
-
-
-#: Message for NaN scores (from infinities).
-NOT_A_NUMBER = "a normalised score is NaN, as of infinite scores; leave these out, or normalise by 'rank'"
 
 
 class Norm(NamedTuple):
@@ -337,5 +332,6 @@ def normalize(
     table = checked_run(run)
     rows = with_known_ends(ranked(table, lower_is_better=lower_is_better), record, table)
     rows = normalized(rows, record, table.keys)
-    rows = guard(rows, score.is_nan(), NOT_A_NUMBER)
+    nan = "a normalised score is NaN, as of infinite scores; leave these out, or normalise by 'rank'"
+    rows = guard(rows, score.is_nan(), nan)
     return returned(rows.select(*table.keys, "doc_id", "score"), table, run)

@@ -24,7 +24,6 @@ from polars_ir.runs.alternatives import DECIMALS, Frames, check_number, frames_o
 from polars_ir.runs.evaluate import evaluate
 from polars_ir.runs.rankings import ranked
 
-#: Columns of the result.
 SCHEMA: dict[str, Any] = {
     **dict.fromkeys(["group", "run"], pl.String),
     **dict.fromkeys(["mean", "mean_without", "change"], pl.Float64),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from polars_ir.engine.shingles import direct_twins
-from polars_ir.errors import Code, DtypeError, Fix, warn
+from polars_ir.errors import DtypeError, warn
 from polars_ir.extras import lacks
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.documents import documents_of
@@ -33,10 +33,8 @@ def twins_of_gold(qrels: CanonicalFrame, documents: object) -> Iterator[Leak]:
     texts, name = documents_of(documents)
     dtype = qrels.dtypes["doc_id"]
     if texts.schema["doc_id"].is_integer() != dtype.is_integer():
-        says = f"ids must have one type on both sides; documents column {name!r} is {texts.schema['doc_id']}, in the "
-        table, column = ("documents", name) if not dtype.is_integer() else ("qrels", qrels.names["doc_id"])
-        fix = Fix("Cast one", Code.casting(table, column, pl.String))
-        raise DtypeError(f"{says}qrels they are {dtype}.", fix=fix)
+        names = name, texts.schema["doc_id"], qrels.names["doc_id"], dtype
+        raise DtypeError.different_ids(*names, table="documents")
     if needed := lacks("twins"):
         warn(f"only documents of the same text count as twins: others need {needed}.")
     of_texts, pairs = direct_twins(texts, SIMILARITY, near=not needed)
