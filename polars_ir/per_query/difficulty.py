@@ -83,6 +83,8 @@ def hardest(
         return queries.table.give_back(drops if n is None else drops.head(n), per_query)
     value = pl.col(name)
     worst, best = (value.max(), value.min()) if is_cost(name) else (value.min(), value.max())
+    # As means are: what floats alone tell apart is equal.
+    is_best = value.round_sig_figs(10) == best.round_sig_figs(10)
     system = pl.col("run") if queries.systems else pl.lit(None, pl.String)
     hardest_first = (
         _each_query(queries)
@@ -92,7 +94,7 @@ def hardest(
             std=std_of(Averaging(name, "arithmetic", (-math.inf, math.inf))),
             worst=worst,
             best=best,
-            best_run=pl.when((value == best).sum() == 1).then(system.filter(value == best).first()),
+            best_run=pl.when(is_best.sum() == 1).then(system.filter(is_best).first()),
             n_systems=value.count(),
         )
         .filter(pl.col("n_systems") > 0)

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 import altair as alt
 import polars as pl
 
+from polars_ir import statistics as stats
 from polars_ir.language.columns import is_cost
 from polars_ir.language.options import public
 from polars_ir.per_query.compare import compare
@@ -195,7 +196,9 @@ def _shaded(means: pl.DataFrame, names: list[str], index: list[str]) -> pl.DataF
     cells = means.unpivot(names, index=index, variable_name="measure", value_name="mean")
     value, lowest, highest = pl.col("mean"), pl.col("mean").min().over("measure"), pl.col("mean").max().over("measure")
     if_equal = pl.when(value.is_not_null()).then(0.5)
-    share = pl.when(highest > lowest).then((value - lowest) / (highest - lowest)).otherwise(if_equal)
+    # What floats alone distinguish is equal.
+    differs = highest - lowest > stats.ROUNDING * pl.max_horizontal(highest.abs(), lowest.abs())
+    share = pl.when(differs).then((value - lowest) / (highest - lowest)).otherwise(if_equal)
     cost = pl.col("measure").is_in([name for name in names if is_cost(name)])
     cells = cells.with_columns(shade=pl.when(cost).then(1 - share).otherwise(share))
     return cells.with_columns(

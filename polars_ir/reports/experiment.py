@@ -77,8 +77,8 @@ def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> 
 
 
 def order_of(per_query: pl.DataFrame, measure: str) -> list[str]:
-    """Systems by mean, best first."""
-    means = per_query.group_by("run").agg(pl.col(measure).sort().mean())
+    """Systems by mean, best first; means that floats alone tell apart are equal, as in `ranks`."""
+    means = per_query.group_by("run").agg(pl.col(measure).sort().mean().round_sig_figs(10))
     by_mean = [False, False] if is_cost(measure) else [True, False]
     systems: list[str] = means.sort(measure, "run", descending=by_mean, nulls_last=True)["run"].to_list()
     return systems

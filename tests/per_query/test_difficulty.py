@@ -40,6 +40,8 @@ def test_the_best_run_is_the_only_one_with_the_best_value():
     tied = PER_QUERY.with_columns(RR=pl.when(run="a", qid="q1").then(1.0).otherwise("RR"))
     assert hardest(PER_QUERY, "RR").filter(qid="q1")["best_run"].item() == "b"
     assert hardest(tied, "RR").filter(qid="q1")["best_run"].item() is None
+    sums = pl.DataFrame({"run": ["a", "b"], "query_id": 1, "RR": [0.1 + 0.2, 0.3]})
+    assert hardest(sums, "RR")["best_run"].item() is None
 
 
 def test_equally_hard_queries_come_in_the_order_of_their_ids():

@@ -387,6 +387,9 @@ def test_cells_of_equal_and_of_undefined_means():
     cells = plots.heatmap(means).data
     assert cells["text"].to_list() == ["0.500", "0.500", "\N{EN DASH}", "1.000", "1,000", "12,000"]
     assert cells["shade"].to_list() == [0.5, 0.5, None, 0.5, 0, 1]
+    # Their means differ in the last bit.
+    sums = pl.DataFrame({"run": ["a", "a", "b", "b"], "query_id": ["p", "q"] * 2, "AP": [0.1, 0.2, 0.3, 0.0]})
+    assert plots.heatmap(sums).data["shade"].to_list() == [0.5, 0.5]
 
 
 # cutoffs, precision_recall

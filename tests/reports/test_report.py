@@ -15,6 +15,7 @@ import pytest
 import polars_ir as ir
 from polars_ir.cli import main
 from polars_ir.reports.answer import HIDDEN, answer, figures
+from polars_ir.reports.experiment import order_of
 from polars_ir.reports.page import page
 from polars_ir.reports.rankings import kept
 from polars_ir.reports.report import Report, report_of_change
@@ -244,6 +245,11 @@ def test_the_comment_has_the_largest_drop_where_queries_lack_a_value():
 def test_rankings_are_kept_where_costs_differ_most():
     values = {"query_id": ["p", "p", "q", "q"], "run": ["a", "b"] * 2, "Hole@10": [0.5, 0.4, 0.9, 0.0]}
     assert kept(pl.DataFrame(values), "Hole@10", ["a"], 1) == ["q"]
+
+
+def test_systems_of_equal_means_stand_by_name():
+    values = {"run": ["a", "a", "b", "b"], "query_id": ["p", "q"] * 2, "RR": [0.3, 0.0, 0.1, 0.2]}
+    assert order_of(pl.DataFrame(values), "RR") == ["a", "b"]
 
 
 def test_a_measure_of_ones_own_is_shown_as_it_is_called():

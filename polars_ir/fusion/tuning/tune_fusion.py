@@ -213,7 +213,7 @@ def _compared(
     name = experiment.measure.name
     singles = figures(candidates.rows.select("run", "query_id", "doc_id", "score"), candidates, experiment.measure)
     means = singles.group_by("run").agg(mean=average(pl.col(name).cast(pl.Float64)))
-    best = means.sort("mean", "run", descending=[not is_cost(name), False])["run"][0]
+    best = means.sort(pl.col("mean").round(12), "run", descending=[not is_cost(name), False])["run"][0]
     singles = singles.select("query_id", trial="run", value=pl.col(name).cast(pl.Float64))
     singles = singles.join(values.select("query_id", "fold").unique(), on="query_id")
     systems = {
