@@ -130,7 +130,10 @@ def test_the_shell_takes_thresholds_from_a_file(gate, file, table, tmp_path, cap
     )
     assert gate("--thresholds", str(path)) == 0
     assert "ships: 2 of 2 measures passed" in capsys.readouterr().out
-    assert gate("--thresholds", str(path), "--max-drop", "0.01") == 1
+    # What is typed counts, also if it is the default.
+    assert gate("--thresholds", str(path), "--max-drop", "0.01", "--alph=0.05") == 1
+    assert "80 % interval" not in (out := capsys.readouterr().out)
+    assert "90 % interval" in out
     assert gate("--thresholds", str(path), "--floor", "nDCG@10=0.3") == 3
     assert "may be as high as" in capsys.readouterr().out
     assert gate("--thresholds", str(path), "--floor", "nDCG@10=0.35") == 1
@@ -154,6 +157,8 @@ def test_the_shell_chooses_what_an_inconclusive_change_becomes(gate, capsys):
         ('measure = ["AP"]', "'measure' is not an option of the gate. Did you mean 'measures'?"),
         ('measures = ["nDCG@10"]\ninconclusive = "skip"', "--inconclusive must be one of"),
         ('measures = ["nDCG@10"]\nalpha = 2', "--alpha must be at least 1e-09 and below 0.5"),
+        ('measures = ["nDCG@10"]\nlooks = 3', "--looks must be (i, m)"),
+        ('measures = ["nDCG@10"]\nlooks = "3/2"', "got (3, 2)"),
         ('measures = ["nDCG@10"]\nfloors = 0.3', "must be NAME=NUMBER for each measure"),
     ],
 )
@@ -164,9 +169,10 @@ def test_a_wrong_file_is_told(gate, text, message, tmp_path, capsys):
 
 
 def test_a_project_without_the_table_is_told(gate, tmp_path, capsys):
-    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'", encoding="utf-8")
-    assert gate("--thresholds", str(tmp_path / "pyproject.toml")) == 2
-    assert "there is no table [tool.polars_ir.gate]" in capsys.readouterr().err
+    for text in ("[project]\nname = 'x'", "tool.polars_ir = 3", "tool.polars_ir.gate = 3"):
+        (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+        assert gate("--thresholds", str(tmp_path / "pyproject.toml")) == 2
+        assert "there is no table [tool.polars_ir.gate]" in capsys.readouterr().err
     assert gate("--thresholds", str(tmp_path / "nowhere.toml")) == 2
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
+from polars_ir.cli.arguments import flag_of
 from polars_ir.cli.inputs import (
     alike,
     by_measure,
@@ -34,7 +35,7 @@ from polars_ir.language.options import check, one_of, options_of
 from polars_ir.per_query.assert_no_worse import status as exit_status
 from polars_ir.per_query.gate import gate_with_floors
 from polars_ir.per_query.shared.measures import ranges_of
-from polars_ir.per_query.shared.options import INCONCLUSIVE, Gating
+from polars_ir.per_query.shared.options import INCONCLUSIVE, LOOK, Gating
 from polars_ir.per_query.worst_slices import worst_slices
 
 #: The printed slices and their columns.
@@ -174,23 +175,27 @@ def status(verdict: pl.DataFrame, options: argparse.Namespace) -> int:
 
 
 def read_thresholds(options: argparse.Namespace) -> None:
-    """Read options that the command line leaves at their defaults from a TOML file."""
+    """Read options that the command line does not have from a TOML file."""
     try:
-        table = tomllib.loads(Path(options.thresholds).read_text("utf-8"))
+        table: Any = tomllib.loads(Path(options.thresholds).read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise FileError.of_file(options.thresholds, f"it cannot be read as TOML: {error}.") from None
     if Path(options.thresholds).name == "pyproject.toml":
-        table = table.get("tool", {}).get("polars_ir", {}).get("gate")
-        if table is None:
+        for name in ("tool", "polars_ir", "gate"):
+            table = table.get(name) if isinstance(table, dict) else None
+        if not isinstance(table, dict):
             raise FileError.of_file(options.thresholds, "there is no table [tool.polars_ir.gate].")
     records = options_of(Gating)
     known = ("measures", "floors", "inconclusive", *(name for name in records if name != "cluster"))
+    # An option that is typed counts, also if it is the default; argparse takes its first letters, too.
+    typed = tuple(word.partition("=")[0] for word in options.argv if len(word) > 2 and word.startswith("--"))
     for name, value in table.items():
         if name not in known:
             near = nearest(name, known)
             raise FileError.of_file(options.thresholds, f"{name!r} is not an option of the gate.", near=near)
         of_name = {"measures": "measure", "floors": "floor", "ranges": "range"}.get(name, name)
-        if getattr(options, of_name) in (None, records[name].default if name in records else None):
+        given, default = getattr(options, of_name), records[name].default if name in records else None
+        if given is None or (given == default and not flag_of(of_name).startswith(typed)):
             setattr(options, of_name, _from_toml(name, value))
     if options.inconclusive is not None:
         check("inconclusive", options.inconclusive, one_of(*INCONCLUSIVE))
@@ -201,7 +206,7 @@ def _from_toml(name: str, value: Any) -> Any:
     if name == "measures":
         return [value] if isinstance(value, str) else value
     if name == "looks":
-        return tuple(value)
+        return LOOK.read(value) if isinstance(value, str) else value
     if name in ("max_drop", "floors", "ranges"):
         return list(value.items()) if isinstance(value, dict) else [value]
     return value
