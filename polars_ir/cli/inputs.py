@@ -205,6 +205,8 @@ def queries_of(
         return None
     required("queries", "query_id", queries.columns)
     for name in wanted:
+        if name == find("queries", "query_id", queries.columns):
+            raise ColumnError(f"{name!r} is the query itself. Name another column.")
         if name not in queries.columns:
             have, they, about = "has", "it has", "queries"
             if queries is of_logs:
@@ -219,7 +221,7 @@ def slices_of(
 ) -> tuple[pl.DataFrame, Any]:
     """Per-query values, and the columns of an option, from them or from a table of query attributes, or of logs."""
     named = getattr(options, by)
-    columns = [named] if isinstance(named, str) else named
+    columns = each_once(named)
     if named is None or (queries := queries_of(options, columns, of_logs)) is None:
         return per_query, named
     per_query, queries = alike(per_query, queries)
@@ -258,7 +260,7 @@ def figures_of(
     """Per-query values of runs, evaluated one at a time to hold one in memory, but for `logs`."""
     measures = [measure.expression for measure in measures_of(options.measure)]
     # Where --by makes slices of means, --key is the other.
-    keys = options.key if "key" in options else _keys_of(options)
+    keys = each_once(options.key) if "key" in options else _keys_of(options)
     given = {**vars(options), "by": keys}
     evaluating: Any = {name: value for name, value in given.items() if name in options_of(Evaluating)}
 

@@ -199,7 +199,9 @@ def _ask_for(options: Options, measure: str) -> None:
     name, point, parameters = measure.partition(".")
     names = NICKNAMES.get(name, [name])
     if names[0] not in MEASURES or (point and not parameters):
-        near = did_you_mean(f"{close}{point}{parameters}" for close in alike(name, [*MEASURES, *NICKNAMES]))
+        near = did_you_mean(
+            f"{close}{point if parameters else ''}{parameters}" for close in alike(name, [*MEASURES, *NICKNAMES])
+        )
         raise TrecEvalError(f"illegal measure {measure!r}.{near}", WRONG_USE)
     for each in names:
         if options.measures.get(each) is None:

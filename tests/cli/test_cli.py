@@ -594,7 +594,7 @@ def test_a_result_can_be_markdown(folder, capsys):
 
 def test_means_can_be_taken_by_a_column_of_queries(folder, capsys):
     (folder / "queries.csv").write_text("qid,language,traffic\nq1,de,3\nq2,en,1\nq3,de,0\n", encoding="utf-8")
-    options = ["--queries", str(folder / "queries.csv"), "--by", "language"]
+    options = ["--queries", str(folder / "queries.csv"), *["--by", "language"] * 2]
     assert main(evaluated(folder, *options)) == 0
     assert capsys.readouterr().out.splitlines()[1:3] == ["de\tfirst\t0.25", "de\tsecond\t0.5"]
     assert main(evaluated(folder, "--queries", str(folder / "queries.csv"), "--weights", "traffic")) == 0
@@ -611,6 +611,7 @@ def test_means_can_be_taken_by_a_column_of_queries(folder, capsys):
         (["--queries", "none.csv", "--by", "language"], "none.csv has no 'query_id' column"),
         (["--queries", "queries.csv", "--weights", "language"], "weights column 'language' must be numbers"),
         (["--queries", "queries.csv", "--by", "langage"], "queries.csv has no column 'langage'"),
+        (["--queries", "queries.csv", "--by", "qid"], "'qid' is the query itself"),
         (["--queries", "queries.txt", "--by", "language"], "queries.txt: there is no such file"),
     ],
 )
@@ -754,6 +755,8 @@ def test_clusters_of_the_gate_are_of_a_table_of_queries(tmp_path, capsys):
     assert (row["n_queries"], row["note"].endswith("queries are clusters of 'topic'")) == (2, True)
     assert "give one of them" in failing([*gating, "--queries", str(tmp_path / "queries.csv")], capsys)
     assert "has no column 'topic'" in failing([*gating, "--cluster", "topic"], capsys)
+    says = failing(["compare", str(tmp_path / "a.csv"), "--cluster", "topic"], capsys)
+    assert "--cluster must name a column of the figures, or of --queries FILE; got 'topic'" in says
 
 
 def test_a_test_has_the_names_of_other_tools_in_the_shell(tmp_path, capsys):
@@ -782,7 +785,7 @@ def test_days_of_a_run_are_rows_of_their_own(tmp_path, capsys):
     run.write_parquet(tmp_path / "run.parquet")
     qrels.write_parquet(tmp_path / "qrels.parquet")
     evaluating = ["evaluate", *(str(tmp_path / f"{name}.parquet") for name in ("qrels", "run")), "-m", "AP"]
-    assert main([*evaluating, "--key", "day", "--json"]) == 0
+    assert main([*evaluating, "--key", "day", "--key", "day", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [(row["day"], row["AP"]) for row in rows] == [("2026-01-05", 0.5), ("2026-01-06", 1.0)]
     figures = tmp_path / "figures.parquet"

@@ -353,6 +353,7 @@ WRONG = {
     "no files": ([], 1, "two files"),
     "an unknown option": (["-x", "a", "b"], 1, "-x"),
     "an unknown measure": (["-m", "mapp", "a", "b"], 1, "illegal measure 'mapp'. Did you mean 'map'"),
+    "a measure without its parameter": (["-m", "P.", "a", "b"], 1, "illegal measure 'P.'. Did you mean 'P'"),
     "an unknown measure with parameters": (["-m", "ndgc_cut.10", "a", "b"], 1, "Did you mean 'ndcg_cut.10'"),
     "a level below 0": (["-l", "-1", "a", "b"], 1, "-l must be a whole number, 0 or more; got '-1'"),
     "coefficients that are not four": (

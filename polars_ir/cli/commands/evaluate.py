@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         return mean(per_query, by=options.key)
     per_query, queries = alike(per_query, queries)
     query = find("queries", "query_id", queries.columns)
-    by, weights = (names and queries.select(query, *names) for names in (options.by, options.weights))
+    by, weights = (names and queries.select(query, *dict.fromkeys(names)) for names in (options.by, options.weights))
     return mean(per_query, by=options.key or by, weights=weights)
 
 

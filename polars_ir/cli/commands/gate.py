@@ -151,7 +151,9 @@ def _slices_of(options: argparse.Namespace, of_logs: pl.DataFrame | None) -> pl.
     queries = queries_of(options, options.slices, of_logs)
     if queries is None:
         raise OptionError("--slice names columns of queries: those of logs, or of a table, --queries FILE.")
-    return queries.select(pl.col(required("queries", "query_id", queries.columns)).alias("query_id"), *options.slices)
+    return queries.select(
+        pl.col(required("queries", "query_id", queries.columns)).alias("query_id"), *dict.fromkeys(options.slices)
+    )
 
 
 def _check_report(options: argparse.Namespace) -> None:

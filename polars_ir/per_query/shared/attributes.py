@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import SHOWN, Code, ColumnError, DataError, DtypeError, Fix, nearest, option, quoted, warn
+from polars_ir.errors import SHOWN, Code, ColumnError, DataError, DtypeError, Fix, caller, nearest, option, quoted, warn
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.kinds import Frame, to_polars
 from polars_ir.frames.roles import TEXT, find, recognised
@@ -197,8 +197,12 @@ def _check_names(table: CanonicalFrame, names: Sequence[str], about: str) -> Non
     for name in names:
         if name not in table.columns or name in table.keys:
             others = [column for column in table.columns if column not in (*table.keys, QUERY)]
+            wanted = "per_query, or be values by query, in a dict or in a frame"
+            if caller().kind == "shell":
+                of_queries = option("queries")
+                wanted = f"the figures{f', or of {of_queries} FILE' if of_queries.startswith('--') else ''}"
             raise ColumnError(
-                f"must name a column of per_query, or be values by query, in a dict or in a frame; got {name!r}."
+                f"must name a column of {wanted}; got {name!r}."
                 f"{nearest(name, others)} There are {', '.join(map(repr, others)) or 'no columns'}.",
                 about=about,
             )

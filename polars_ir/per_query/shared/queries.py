@@ -210,7 +210,7 @@ def queries_of(
     table = per_query_table(per_query)
     names = measures_of(table, measures, without=[*named, *keys])
     others = {*table.columns} - {*table.keys}
-    named_keys = list(filter(others.__contains__, named))
+    named_keys = list(dict.fromkeys(filter(others.__contains__, named)))
     as_given, table = table, with_keys(table, keys) if keys else table
     if what:
         _check_some(table, what, several=several)
