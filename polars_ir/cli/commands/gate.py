@@ -11,7 +11,6 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from polars_ir.cli.arguments import flag_of
 from polars_ir.cli.inputs import (
     alike,
     by_measure,
@@ -25,7 +24,7 @@ from polars_ir.cli.inputs import (
     slices_of,
 )
 from polars_ir.cli.logs import gold_of, logs_of, of_queries, texts_of
-from polars_ir.errors import FileError, OptionError, nearest, quoted
+from polars_ir.errors import FileError, OptionError, nearest, option, quoted
 from polars_ir.files.finding.copies import shown_name
 from polars_ir.files.tables import read_one_table
 from polars_ir.files.writers import write_lines
@@ -197,7 +196,7 @@ def read_thresholds(options: argparse.Namespace) -> None:
             raise FileError.of_file(options.thresholds, f"{name!r} is not an option of the gate.", near=near)
         of_name = {"measures": "measure", "floors": "floor", "ranges": "range"}.get(name, name)
         given, default = getattr(options, of_name), records[name].default if name in records else None
-        if given is None or (given == default and not flag_of(of_name).startswith(typed)):
+        if given is None or (given == default and not option(of_name).startswith(typed)):
             setattr(options, of_name, _from_toml(name, value))
     if options.inconclusive is not None:
         check("inconclusive", options.inconclusive, one_of(*INCONCLUSIVE))
