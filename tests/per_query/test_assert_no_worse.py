@@ -20,6 +20,12 @@ def test_a_change_that_ships_is_let_by():
     assert NEW.to_pandas().ir.assert_no_worse(OLD.to_pandas(), "nDCG@10", max_drop=0.1) is None
 
 
+def test_a_mean_of_its_floor_is_not_below_it_by_floats():
+    new = pl.DataFrame({"query_id": range(30), "P@10": [0.2, 0.7, 0.9] * 10})
+    assert new["P@10"].sort().mean() < 0.6
+    ir.assert_no_worse(new, new.with_columns(pl.col("P@10") / 2), "P@10", floors={"P@10": 0.6})
+
+
 def test_the_error_is_the_verdict_on_every_measure():
     with pytest.raises(AssertionError) as raised:
         ir.assert_no_worse(NEW, OLD, ["nDCG@10", "RR"], max_drop=0.01)

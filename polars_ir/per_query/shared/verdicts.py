@@ -205,7 +205,11 @@ def with_floor(
 ) -> dict[str, Any]:
     """The row, with its verdict if the mean of the run is beyond a floor, and a note on it."""
     mean, is_cost = pair.mean, value_range.is_cost
-    if floor is None or (mean is not None and (mean <= floor if is_cost else mean >= floor)):
+    if floor is None:
+        return row
+    # The mean of .6, .7 and .8 is .7, despite floats.
+    rounding = (ROUNDED - 1) * abs(floor)
+    if mean is not None and (mean <= floor + rounding if is_cost else mean >= floor - rounding):
         return row
     bound, told, verdict = None, "", row["verdict"]
     if mean is not None and pair.error is not None:
