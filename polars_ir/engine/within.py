@@ -16,6 +16,9 @@ from polars_ir.language.words import place
 #: Sums of costs below this fit Int64.
 MOST = 2**63
 
+#: Factor by which a sum of costs that are floats may exceed a budget: 0.1 + 0.2 is no more than 0.3.
+ROUNDED = 1 + 1e-12
+
 
 def with_within(relation: pl.LazyFrame, run: CanonicalFrame, columns: Sequence[str], *, in_order: bool) -> pl.LazyFrame:
     """The judged relation with columns that `WITHIN` names; equal scores stand as the rows do, or by their ids."""
@@ -23,7 +26,9 @@ def with_within(relation: pl.LazyFrame, run: CanonicalFrame, columns: Sequence[s
         for cost, of_cost in _by_cost(columns).items():
             spent = _number(cost, run).cum_sum()
             placed = _placed(run, cost, in_order=in_order).group_by(run.keys, maintain_order=True)
-            relation = relation.join(placed.agg(_count(column, spent) for column in of_cost), on=run.keys, how="left")
+            relation = relation.join(
+                placed.agg(_count(column, spent, run) for column in of_cost), on=run.keys, how="left"
+            )
         return relation
     rows = run.select(*dict.fromkeys([*run.keys, "doc_id", "score", *_by_cost(columns)])).collect(engine="in-memory")
     rankings = Rankings.of(rows, run.keys, run.keys[:-1])
@@ -65,7 +70,7 @@ def counted_within(rankings: Rankings, run: CanonicalFrame, columns: Sequence[st
         else:
             spent = _number(cost, run).cum_sum()
             rows = pl.DataFrame({RANKING: ranking, cost: costs}).group_by(RANKING, maintain_order=True)
-            counts.append(rows.agg(_count(column, spent) for column in of_cost).drop(RANKING))
+            counts.append(rows.agg(_count(column, spent, run) for column in of_cost).drop(RANKING))
     return pl.concat(counts, how="horizontal")
 
 
@@ -95,10 +100,11 @@ def _number(cost: str, run: CanonicalFrame) -> pl.Expr:
     return pl.col(cost).cast(pl.Int128 if run.dtypes[cost].is_integer() else pl.Float64)
 
 
-def _count(column: str, spent: pl.Expr) -> pl.Expr:
+def _count(column: str, spent: pl.Expr, run: CanonicalFrame) -> pl.Expr:
     """The number of documents of a ranking that count, by what those down to each cost."""
-    budget, _, over = WITHIN.parameters(column)
-    count = (spent <= budget).sum().cast(pl.Int64)
+    budget, cost, over = WITHIN.parameters(column)
+    most = budget if run.dtypes[cost].is_integer() else budget * ROUNDED
+    count = (spent <= most).sum().cast(pl.Int64)
     return (count if over == "stop" else (count + 1).clip(upper_bound=pl.len())).alias(column)
 
 

@@ -22,6 +22,13 @@ def test_recall_at_budgets_is_as_worked(over, kind):
     assert found.lazy().collect().row(0)[1:] == pytest.approx(WORKED[over])
 
 
+@pytest.mark.parametrize("kind", [lambda run: run, pl.DataFrame.lazy])
+def test_costs_that_add_up_to_a_budget_are_within_it(kind):
+    run = kind(RUN.head(3).with_columns(price=pl.Series([0.1, 0.2, 0.5])))
+    found = ir.evaluate(run, {"q": ["b"]}, [ir.recall(budget=budget, cost="price") for budget in (0.3, 0.29)])
+    assert found.lazy().collect().row(0)[1:] == (1.0, 0.0)
+
+
 def counted(costs: list[float], budget: float, over: str) -> int:
     """The number of documents that count."""
     spent, n = 0.0, 0
