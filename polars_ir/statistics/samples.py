@@ -16,6 +16,7 @@ import numpy as np
 from polars_ir.statistics.bounds import LEAST_BELOW, Tail
 from polars_ir.statistics.randomisation import Floats
 from polars_ir.statistics.significance import deviation
+from polars_ir.statistics.student import TINY
 
 Ends = tuple[float, float]
 
@@ -122,6 +123,11 @@ class Moments(NamedTuple):
     def std(self) -> float:
         """The standard deviation, 0 of equal values; NaN of fewer than two."""
         return math.sqrt(self.variance) if self.n < 2 or self.lowest < self.highest else 0.0
+
+    @property
+    def is_tiny(self) -> bool:
+        """True of unequal values whose deviations are too small for the squares and cubes of moments."""
+        return 0 < self.highest - self.lowest < TINY
 
     @property
     def ends(self) -> Ends:

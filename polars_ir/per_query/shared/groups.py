@@ -29,6 +29,9 @@ FAR = 1000
 #: Widest interval that is searched, in standard deviations, and the number of bisections of it.
 WIDEST, HALVINGS = 37.0, 50
 
+#: Note on values whose deviations cannot be squared.
+TOO_SMALL = "the values are too small to be squared"
+
 
 class Group(NamedTuple):
     """Moments of a group of queries and of the group it is compared with, and the range of the measure."""
@@ -106,13 +109,7 @@ def _undefined(group: Group, least: int) -> dict[str, Any]:
         if part.n < least:
             return row | {"note": f"{part.n} {'query' if part.n == 1 else 'queries'} {what}; a test needs {least}"}
     same = both.highest - both.lowest <= stats.ROUNDING * max(map(abs, both.ends))
-    return row | {"note": "all values are the same" if same else too_small(both)}
-
-
-def too_small(sample: stats.Moments) -> str | None:
-    """Note on unequal values whose deviations are too small for the squares and cubes of moments."""
-    is_tiny = 0 < sample.highest - sample.lowest < stats.student.TINY
-    return "the values are too small to be squared" if is_tiny else None
+    return row | {"note": "all values are the same" if same else TOO_SMALL if both.is_tiny else None}
 
 
 def _ends_and_spread(group: Group) -> tuple[float, float, float]:
@@ -182,8 +179,8 @@ def against_groups(group: stats.Moments, others: Sequence[stats.Moments], togeth
     means, k = np.array([other.mean for other in others]), len(others)
     mean, reference = group.mean, float(means.mean())
     means_of = {"mean": mean + group.shift, "rest_mean": reference + group.shift, "difference": mean - reference}
-    if note := too_small(together):
-        return {**means_of, "statistic": None, "p": None, "note": note}
+    if together.is_tiny:
+        return {**means_of, "statistic": None, "p": None, "note": TOO_SMALL}
     of_values = together.variance
     drawn = of_values * float(np.mean([1 / other.n for other in others]))
     variance = max(float(means.var(ddof=1)), drawn) * (1 + 1 / k) + max(0.0, of_values / group.n - drawn)

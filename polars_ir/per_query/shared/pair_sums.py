@@ -21,7 +21,6 @@ from polars_ir.frames.rules import Rule
 from polars_ir.language.columns import is_cost
 from polars_ir.per_query.provenance import check_made_alike
 from polars_ir.per_query.shared.attributes import column_for
-from polars_ir.per_query.shared.groups import too_small
 from polars_ir.per_query.shared.measures import Measures, Range, range_of
 from polars_ir.per_query.shared.pair_schema import BESIDE, LAST, PairSchema, Place
 from polars_ir.per_query.shared.queries import ALL, JUDGED, Pair, Pairs, notes_of_lacking, pairs_of, queries_of
@@ -266,7 +265,7 @@ class Sums:
         if row["n"]:
             figures = {name: row[name] for name in stats.Moments._fields if name in row}
             sample = stats.Moments(**figures, support=(-width, width))
-            if too_small(sample):
+            if sample.is_tiny:
                 raise InputTypeError.lazy(f"a difference of {measure!r} that is too small to be squared")
         lacking = row["lacking_first"], row["lacking_second"]
         alone = row["undefined_first"], row["undefined_second"]
