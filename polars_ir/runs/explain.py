@@ -176,7 +176,7 @@ def _values(measure: ResolvedMeasure, relation: pl.DataFrame, keys: Sequence[str
     read = [column for column in relation.columns if column in {*keys, *measure.expression.meta.root_names()}]
     down_to = pl.col("polars_ir: rank") <= pl.col(DOWN_TO)
     # Columns made of ranks change with the depth; the others belong to the document.
-    of_rank = [column for column in ("rank", "n_higher", "n_tied") if column in read]
+    of_rank = list(filter(read.__contains__, ("rank", "n_higher", "n_tied")))
     values = alternatives.values_of(
         measure,
         relation.select(*read, pl.col("rank").alias("polars_ir: rank")),
