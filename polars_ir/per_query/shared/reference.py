@@ -63,19 +63,12 @@ def check_reference(options: Mapping[str, Any], only: Mapping[str, Collection[An
             raise OptionError(says, about=option("reference"), fix="Leave one of them out")
 
 
-def people(queries: Queries, reference: Any, *, named: bool = False) -> CanonicalFrame:
-    """People's values, checked, with ids of the types that the model's have; the measures are those of both.
+def _people(queries: Queries, table: CanonicalFrame, *, named: bool) -> CanonicalFrame:
+    """The table with people's values of the measures of both, checked, by ids of the types that the model's have.
 
     Where measures are `named`, people must have all of them.
     """
-    if QUERY in queries.table.dtypes:
-        says = "needs one row per query and system in per_query, which has several."
-        raise OptionError(
-            says, about=option("reference"), fix="Keep one row of each, such as those of one night or judge"
-        )
-    table, of = per_query_table(reference, "reference"), queries.table
-    if queries.table.eager and not table.eager:
-        table = table.with_frame(collected(table.all_columns(), "in-memory"))
+    of = queries.table
     if ("run" in table.dtypes) != ("run" in of.dtypes):
         which, lacks = ("reference", "per_query") if "run" in table.dtypes else ("per_query", "reference")
         says = f"must have systems like per_query; {which} has a column of them, and {lacks} has none."
@@ -96,7 +89,10 @@ def people(queries: Queries, reference: Any, *, named: bool = False) -> Canonica
     table.check_once(*table.keys)
     if not table.eager:
         rows, _ = rows_of_plan(table, rows, measures, [], as_they_come=False, repeated=False)
-    rows = rows.select(*(pl.col(role).cast(dtype) for role, dtype in types.items()), *measures)
+    values = [pl.col(name).cast(pl.Float64).alias(people_of(name)) for name in measures]
+    rows = rows.select(
+        *(pl.col(role).cast(dtype) for role, dtype in types.items()), *values, pl.lit(True).alias(JUDGED)
+    )
     return table.with_frame(table.computed(rows))
 
 
@@ -119,20 +115,26 @@ def _check_part(table: CanonicalFrame, of: CanonicalFrame) -> None:
 
 
 def with_people(queries: Queries, reference: Any, *, named: bool = False) -> Queries:
-    """The queries with columns of people's values, by the measures that both have."""
-    table = people(queries, reference, named=named)
-    keys, measures = list(queries.table.keys), [name for name in queries.measures if name in table.dtypes]
-    columns = [pl.col(name).cast(pl.Float64).alias(people_of(name)) for name in measures]
-    rows = table.all_columns().select(*keys, *columns, pl.lit(True).alias(JUDGED))
-    if queries.table.eager:
-        _check_part(table, queries.table)
-        found = queries.rows.join(rows, on=keys, how="left", maintain_order="left")
+    """The queries with columns of people's values, by the measures that both have: of all that are `named`."""
+    of, keys = queries.table, list(queries.table.keys)
+    if QUERY in of.dtypes:
+        says = "needs one row per query and system in per_query, which has several."
+        raise OptionError(
+            says, about=option("reference"), fix="Keep one row of each, such as those of one night or judge"
+        )
+    table = per_query_table(reference, "reference")
+    if of.eager:
+        in_memory = table.with_frame(collected(table.all_columns(), "in-memory"))
+        table = _people(queries, in_memory, named=named)
+        _check_part(table, of)
+        found = queries.rows.join(table.all_columns(), on=keys, how="left", maintain_order="left")
     else:
+        table = _people(queries, table, named=named)
         here = queries.rows.with_columns(pl.lit(True).alias(HERE))
         rule = Rule(pl.col(HERE).is_null(), "that per_query lacks", OF_ALL)
-        joined = here.join(rows, on=keys, how="full", coalesce=True)
-        found = checked(joined, rule, about="reference", keys=keys, names=queries.table.names)
-    return replace(queries, rows=found, measures=measures)
+        joined = here.join(table.all_columns(), on=keys, how="full", coalesce=True)
+        found = checked(joined, rule, about="reference", keys=keys, names=of.names)
+    return replace(queries, rows=found, measures=[name for name in queries.measures if people_of(name) in table.dtypes])
 
 
 def summary(queries: Queries, kind: str, alpha: float) -> pl.LazyFrame:
