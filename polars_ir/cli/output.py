@@ -159,7 +159,7 @@ def _flat(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _as_tsv(frame: pl.DataFrame) -> str:
-    return _flat(frame).write_csv(separator="\t")
+    return _flat(frame).with_columns(cs.duration().dt.to_string()).write_csv(separator="\t")
 
 
 def _as_json(frame: pl.DataFrame) -> str:

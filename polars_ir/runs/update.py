@@ -209,11 +209,15 @@ def _rows_of(table: CanonicalFrame, run: CanonicalFrame) -> pl.DataFrame:
         raise DtypeError.of_column("stored", QUERY_HASH, "texts, as evaluate writes them", hashes, "Evaluate all anew.")
     rows = rows.with_columns(pl.col(QUERY_HASH).cast(pl.String))
     for key in keys:
+        dtype, text = run.dtypes[key], pl.col(key).cast(pl.String)
+        as_in_run = pl.col(key).cast(dtype)
+        if isinstance(rows.schema[key], TEXT) and isinstance(dtype, (pl.Date, pl.Datetime)):  # of a CSV
+            as_in_run = text.str.to_date() if dtype == pl.Date else text.str.to_datetime().cast(dtype)
         try:
-            rows = rows.with_columns(pl.col(key).cast(run.dtypes[key]))
+            rows = rows.with_columns(as_in_run)
         except pl.exceptions.PolarsError:
-            wanted = f"{run.dtypes[key]}, as in the run"
-            raise DtypeError.of_column("stored", table.names[key], wanted, rows.schema[key], "Cast one.") from None
+            name, wanted = table.names.get(key, key), f"{dtype}, as in the run"
+            raise DtypeError.of_column("stored", name, wanted, rows.schema[key], "Cast one.") from None
     table.check_once(*keys, made=rows)
     return rows
 

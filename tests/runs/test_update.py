@@ -3,6 +3,7 @@
 import random
 import re
 import warnings
+from datetime import date
 
 import polars as pl
 import pytest
@@ -164,6 +165,16 @@ def test_queries_that_are_gone_are_told():
     assert rows.rows() == [("a", "q3", None, None, None, None), ("b", "q3", None, None, None, None)]
     with pytest.warns(ir.IRWarning, match="the result lacks them"):
         assert ir.update(stored(), RUN, fewer, ["AP", "P@2"]).equals(stored(qrels=fewer))
+
+
+@pytest.mark.parametrize("dtype", [pl.Date, pl.Datetime("ms")])
+def test_days_of_a_text_file_are_those_of_the_run(dtype):
+    run = RUN.with_columns(night=pl.lit(date(2026, 1, 5), dtype))
+    full = stored(run, by="night")
+    of_text = full.with_columns(pl.col("night").cast(pl.String))
+    assert ir.update(of_text, run, QRELS, ["AP", "P@2"], by="night").equals(full)
+    with pytest.raises(ir.IRError, match=r"stored column 'night' must be .*, as in the run; it is String"):
+        ir.update(full.with_columns(night=pl.lit("monday")), run, QRELS, "AP", by="night")
 
 
 def test_stored_figures_are_read_in_the_spelling_and_the_types_of_a_store():
