@@ -331,21 +331,15 @@ def _filled(
 
 
 def added_in_order(wide: pl.LazyFrame, slots: Mapping[str, Sequence[str]]) -> pl.LazyFrame:
-    """The sum of each group of columns in order of size, sorted by exchanging neighbours."""
+    """The sum of each group of columns in order of size, sorted by exchanging neighbours, as many times as columns."""
     most = max(map(len, slots.values()))
     # Two need no order: their sum is the same either way.
     for step in range(most if most > 2 else 0):
-        wide = wide.with_columns(
-            column for names in slots.values() for column in _neighbours_in_order(names[step % 2 :])
-        )
+        starts = (names[step % 2 :] for names in slots.values())
+        pairs = [pair for names in starts for pair in zip(names[::2], names[1::2], strict=False)]
+        lower = [pl.min_horizontal(pair).alias(pair[0]) for pair in pairs]
+        wide = wide.with_columns(lower + [pl.max_horizontal(pair).alias(pair[1]) for pair in pairs])
     return wide.with_columns(reduce(add, map(pl.col, names)).alias(name) for name, names in slots.items())
-
-
-def _neighbours_in_order(names: Sequence[str]) -> list[pl.Expr]:
-    """Pairs of columns with the lower value first; as many steps as columns sort them."""
-    pairs = list(zip(names[::2], names[1::2], strict=False))
-    lower = [pl.min_horizontal(pair).alias(pair[0]) for pair in pairs]
-    return lower + [pl.max_horizontal(pair).alias(pair[1]) for pair in pairs]
 
 
 def _with_absent_document(rows: pl.LazyFrame) -> pl.LazyFrame:

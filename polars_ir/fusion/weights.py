@@ -112,8 +112,7 @@ def by_query(weights: Any, run: CanonicalFrame) -> pl.LazyFrame:
     if not schema["weight"].is_numeric():
         raise DtypeError.of_column("weights", "weight", "numbers", schema["weight"], _cast("weight", pl.Float64()))
     query = names["query_id"]
-    same = schema[query].is_integer() == run.dtypes["query_id"].is_integer()
-    if not same:
+    if schema[query].is_integer() != run.dtypes["query_id"].is_integer():
         wanted = f"{run.dtypes['query_id']}, as in the runs"
         raise DtypeError.of_column("weights", query, wanted, schema[query], _cast(query, run.dtypes["query_id"]))
     table = frame.select(

@@ -38,7 +38,6 @@ DIGITS = 13
 #: as draws.
 LIMIT, LEAST_ALIKE = 10_000, 1_000
 
-
 #: Seconds above which draws are announced, and those of the first draws, which are timed.
 LONG, SHOWING = 60.0, 1.0
 

@@ -20,6 +20,7 @@ TINY = 2.0**-200
 EXACT = 100
 
 
+@functools.lru_cache
 def quantile(share: float, df: float) -> float:
     """The quantile of t at the probability `share`."""
     from scipy import special

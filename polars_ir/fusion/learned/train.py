@@ -143,12 +143,10 @@ def _of_method(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rising(ends: Any) -> tuple[int, ...]:
-    wanted = "must be ranks that rise, such as [5, 10, 20]"
-    if isinstance(ends, str) or not isinstance(ends, Sequence) or not ends:
-        raise OptionError(f"{wanted}; got {ends!r:.80}.", about="ends")
-    ranks = tuple(check("ends", end, count()) for end in ends)
-    if list(ranks) != sorted(set(ranks)):
-        raise OptionError(f"{wanted}; got {ends!r:.80}.", about="ends")
+    are_ranks = isinstance(ends, Sequence) and not isinstance(ends, str)
+    ranks = tuple(check("ends", end, count()) for end in ends) if are_ranks else ()
+    if not ranks or list(ranks) != sorted(set(ranks)):
+        raise OptionError(f"must be ranks that rise, such as [5, 10, 20]; got {ends!r:.80}.", about="ends")
     return ranks
 
 
