@@ -68,11 +68,11 @@ def _run(argv: list[str]) -> int:
 
 
 def _command(argv: list[str]) -> int:
+    argv = _with_an_option_each(argv)
     whole = parser(COMMANDS, PROGRAMS, argv)
     if not argv:
         whole.print_help(sys.stderr)
         return 2
-    argv = _with_an_option_each(argv)
     options = whole.parse_args(argv, argparse.Namespace(argv=tuple(argv)))
     command: Command = options.record
     judgments_first(options)

@@ -40,8 +40,8 @@ def canonical(name: str) -> ParsedName | None:
 def column_of(name: str) -> ParsedName | None:
     """The measure of a column of a per-query frame, by its name; None for a column of the user's own.
 
-    >>> column_of("gm_map").info.average, column_of("Hole@10 low").is_cost, column_of("mine")
-    ('geometric', True, None)
+    >>> column_of("gm_map").info.average, column_of("Hole@10 low").info.best, column_of("mine")
+    ('geometric', 0.0, None)
     """
     measure = measure_of(name)
     return canonical(measure) or _column(measure, catalogued())
@@ -55,7 +55,7 @@ def _column(measure: str, _catalog: tuple[Measure, ...]) -> ParsedName | None:
 def is_cost(column: str) -> bool:
     """True where the lowest value of a measure is its best one, as far as the name of a column shows."""
     named = column_of(column)
-    return named is not None and named.is_cost
+    return named is not None and named.info.best == named.info.bounds[0]
 
 
 def average_of(column: str, columns: Collection[str] = ()) -> Average | Literal["error"]:

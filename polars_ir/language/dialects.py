@@ -90,17 +90,6 @@ class ParsedName(NamedTuple):
     tool: str = ""
     undefined: float = 0.0
 
-    @property
-    def is_cost(self) -> bool:
-        """True where the lowest value is the best one."""
-        return self.info.best == self.info.bounds[0]
-
-    @property
-    def out_of(self) -> pl.Expr | None:
-        """Denominator of a ratio of counts, over columns of counts; None where the value is no such ratio."""
-        info = self.info
-        return info.out_of(**{**info.parameters, **self.arguments}) if info.out_of else None
-
 
 #: The measure by the match of a name and the tool before it, or None.
 Reader = Callable[[re.Match[str], str], ParsedName | None]

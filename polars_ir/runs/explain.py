@@ -28,7 +28,7 @@ from polars_ir.language.options import keys_named, public
 from polars_ir.language.words import place, relevant, top
 from polars_ir.runs import alternatives
 from polars_ir.runs.alternatives import DECIMALS, MEASURED, Frames
-from polars_ir.runs.options import Depth, Explaining, Showing
+from polars_ir.runs.options import Explaining, Showing
 from polars_ir.runs.pooled import warn_of_pooled_rows
 from polars_ir.runs.selection import selected
 
@@ -124,7 +124,12 @@ def explain(
         table = run_table(frames, check=False, by=keys)
         warn_of_pooled_rows(table)
     query = rows.columns[rows.columns.index("rank") - 1]
-    rows = seen(rows, depth).with_columns(lost=lost(depth)).drop(COUNTED)
+    of_rank = pl.col("rank").is_not_null() if depth is None else pl.col("rank") <= depth
+    is_shown = pl.col(COUNTED) if depth == "cutoff" else of_rank.fill_null(False)
+    rows = rows.with_columns(lost=(pl.col("gain") > 0) & ~is_shown)
+    # Always show documents that contribute, and those that were lost.
+    has_part = (pl.col("contribution") != 0).fill_null(False) & (depth == "cutoff")
+    rows = rows.filter(is_shown | pl.col("lost") | has_part).drop(COUNTED)
     return give_back(with_texts(rows, query, options).lazy(), run)
 
 
@@ -298,23 +303,6 @@ def _cut(measure: ResolvedMeasure) -> int | pl.Expr | None:
         return alternatives.cutoff_of(measure)
     budget: dict[str, Any] = {name: given.get(name, option.default) for name, option in BUDGET.items()}
     return cutoff(alternatives.cutoff_of(measure), **budget)
-
-
-def _down_to(depth: Depth) -> pl.Expr:
-    of_rank = pl.col("rank").is_not_null() if depth is None else pl.col("rank") <= depth
-    return pl.col(COUNTED) if depth == "cutoff" else of_rank.fill_null(False)
-
-
-def lost(depth: Depth) -> pl.Expr:
-    """Documents of a positive gain that are not retrieved down to the depth."""
-    return (pl.col("gain") > 0) & ~_down_to(depth)
-
-
-def seen(explanation: pl.DataFrame, depth: Depth) -> pl.DataFrame:
-    """Rows of an explanation down to the depth, and those of documents that were lost."""
-    # Always show documents that contribute.
-    has_part = (pl.col("contribution") != 0).fill_null(False) & (depth == "cutoff")
-    return explanation.filter(_down_to(depth) | lost(depth) | has_part)
 
 
 def with_texts(rows: pl.DataFrame, query: str, options: Explaining, *, named: str = "") -> pl.DataFrame:

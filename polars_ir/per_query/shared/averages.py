@@ -282,7 +282,12 @@ def denominators(measures: Iterable[str], columns: Iterable[str]) -> Mapping[str
     'NumRel'
     """
     column_of_each = {measure: column_of(measure) for measure in measures}
-    shares = {m: column.out_of for m, column in column_of_each.items() if column and column.out_of is not None}
+    shares = {
+        measure: count
+        for measure, column in column_of_each.items()
+        if column and column.info.out_of
+        if (count := column.info.out_of(**{**column.info.parameters, **column.arguments})) is not None
+    }
     counts = {name: measure for measure, count in shares.items() for name in count.meta.root_names()}
     if lacking := [name for name in counts if name not in set(map(canonical_name, columns))]:
         raise ColumnError(

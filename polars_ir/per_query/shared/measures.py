@@ -148,7 +148,7 @@ def range_of(column: str) -> Range | None:
     if named is None:
         return Range(0.0, 1.0) if OF_ANSWERS.fullmatch(column) else None
     low, high = map(float, named.info.bounds)
-    return Range(high, low) if named.is_cost else Range(low, high)
+    return Range(high, low) if named.info.best == low else Range(low, high)
 
 
 def ranges_of(columns: list[str], ranges: Mapping[str, Any] | None) -> dict[str, Range]:
