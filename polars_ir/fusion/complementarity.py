@@ -292,7 +292,12 @@ def _row(system: str, systems: list[str], worth: Mapping[tuple[str, ...], float]
 
 def _front(worth: Mapping[tuple[str, ...], float], costs: Mapping[str, float], *, lower: bool) -> list[tuple[str, ...]]:
     """The Pareto front of subsets: none is better at the same cost, or as good at a lower one."""
-    points = {subset: (sum(costs[s] for s in subset), -v if lower else v) for subset, v in worth.items() if subset}
+    # Sums that differ in their last bits are equal.
+    points = {
+        subset: (round(sum(costs[s] for s in subset), 12), round(-v if lower else v, 12))
+        for subset, v in worth.items()
+        if subset
+    }
     return [
         subset
         for subset, (price, value) in points.items()

@@ -250,6 +250,10 @@ def test_shapley_values_are_the_mean_gain_over_all_orders():
     assert found["shapley"].sum() == pytest.approx(found["all"][0])
     # Nothing is better than bm25 alone, which is as cheap as any.
     assert dict(found.select("run", "pareto").rows()) == {"bm25": True, "chargrams": False, "tfidf": False}
+    # Together a and b cost as much as c, in whose place they are as good.
+    of_two = {"a": {"q": ["x"], "s": ["z"]}, "b": {"r": ["x"], "s": ["z"]}, "c": {"q": ["x"], "r": ["x"]}}
+    qrels, costs = {"q": ["x"], "r": ["x"]}, {"a": 0.1, "b": 0.2, "c": 0.3}
+    assert ir.contribution(of_two, qrels, "rrf", "P@1", cost=costs)["pareto"].all()
 
 
 @pytest.mark.parametrize(
