@@ -124,8 +124,7 @@ def linear(grades: Floats) -> Floats:
     """Distance of grades, in a power of 2 that the largest is near: a coefficient is the same in any unit."""
     distances: Floats = np.abs(grades[:, np.newaxis] - grades)
     # A power of 2 costs no bits, and the squares stay finite.
-    scaled: Floats = np.ldexp(distances, -np.frexp(distances.max())[1])
-    return scaled
+    return np.asarray(np.ldexp(distances, -np.frexp(distances.max())[1]))
 
 
 def quadratic(grades: Floats) -> Floats:
@@ -179,28 +178,24 @@ def ac1(pairs: Pairs, sums: Floats) -> Floats:
     return _ratio(raw(pairs, sums) - by_chance, 1 - by_chance)
 
 
-def sensitivity(pairs: Pairs, sums: Floats) -> Floats:
-    """Share of the first judge's relevant documents that the other finds relevant, of grades that are cut."""
-    return _share(sums, pairs.first == 1, pairs.second == 1)
+def agreed(level: int) -> Coefficient:
+    """Share of the first judge's documents of a level that the other has there, too, of grades that are cut."""
 
+    def coefficient(pairs: Pairs, sums: Floats) -> Floats:
+        of = pairs.first == level
+        return _ratio(sums[:, of & (pairs.second == level)].sum(axis=1), sums[:, of].sum(axis=1))
 
-def specificity(pairs: Pairs, sums: Floats) -> Floats:
-    """Share of the first judge's other documents that the other finds not relevant, of grades that are cut."""
-    return _share(sums, pairs.first == 0, pairs.second == 0)
-
-
-def _share(sums: Floats, of: NDArray[np.bool_], there: NDArray[np.bool_]) -> Floats:
-    return _ratio(sums[:, of & there].sum(axis=1), sums[:, of].sum(axis=1))
+    return coefficient
 
 
 def _ratio(numerator: Floats, denominator: Floats) -> Floats:
     """A quotient; NaN where the denominator is 0."""
     undefined = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
-    quotient: Floats = np.divide(numerator, denominator, out=undefined, where=denominator != 0)
-    return quotient
+    return np.asarray(np.divide(numerator, denominator, out=undefined, where=denominator != 0))
 
 
-#: Coefficients of any number of judges, and of two.
+#: Coefficients of relevant and of other documents; of any number of judges, and of two.
+sensitivity, specificity = agreed(1), agreed(0)
 OF_ALL: Mapping[str, Coefficient] = {
     "alpha nominal": alpha(nominal),
     "alpha ordinal": alpha(None),

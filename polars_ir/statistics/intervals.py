@@ -207,8 +207,7 @@ def _corrected(places: Floats, sample: Values, means: Floats) -> Floats:
     influence /= unit(influence)
     acceleration = (influence**3).sum() / (6 * (influence**2).sum() ** 1.5)
     moved = bias + special.ndtri(places)
-    corrected: Floats = special.ndtr(bias + moved / (1 - acceleration * moved))
-    return corrected
+    return np.asarray(special.ndtr(bias + moved / (1 - acceleration * moved)))
 
 
 def _bootstrap_t(samples: Sequence[Values], confidence: float, draws: Draws) -> list[Ends | None]:

@@ -33,8 +33,7 @@ def kendall_of_signs(reference: Floats, other: Floats) -> Floats:
     """Kendall's tau-b of each row, whose columns are signs of the differences of pairs; NaN where all are tied."""
     untied = [(signs != 0).sum(axis=1) for signs in (reference, other)]
     with np.errstate(invalid="ignore", divide="ignore"):
-        coefficients: Floats = (reference * other).sum(axis=1) / np.sqrt(untied[0] * untied[1])
-    return coefficients
+        return np.asarray((reference * other).sum(axis=1) / np.sqrt(untied[0] * untied[1]))
 
 
 def tau_ap(reference: Floats, other: Floats) -> Coefficient:
@@ -81,8 +80,7 @@ def _share_within(scores: Floats, depth: NDArray[np.int64]) -> Floats:
     """Probability of each system to be within each depth: the share of its tie's places that are."""
     first, last = stats.rankdata(-scores, "min"), stats.rankdata(-scores, "max")
     places = depth[np.newaxis, :] - first[:, np.newaxis] + 1
-    shares: Floats = np.clip(places / (last - first + 1)[:, np.newaxis], 0.0, 1.0)
-    return shares
+    return np.asarray(np.clip(places / (last - first + 1)[:, np.newaxis], 0.0, 1.0))
 
 
 #: Variance of Fisher's z of a coefficient r of n systems: Fieller, Hartley & Pearson 1957
