@@ -216,7 +216,9 @@ def _planned(
     marks: dict[str, Any] = marks_of(pair, needs) if pair.qrels else {}
     undefined = options["undefined"]
     if options["bounds"]:
-        _check_names_of_bounds([measure.name for measure in measured])
+        names = [measure.name for measure in measured]
+        if twice := [part for name in names for part in (of_part(name, "low"), of_part(name, "high")) if part in names]:
+            raise MeasureError.twice(twice[0])
         result = grouped_with_bounds(relation, pair, measured, needs, undefined, marks)
     else:
         ranked = reordered(relation, pair.keys, needs.ties) if by_grade else relation
@@ -321,12 +323,6 @@ def columns_read(measured: Sequence[ResolvedMeasure]) -> set[str]:
     """The columns that measures name, also as the costs of a budget."""
     names = {name for measure in measured for name in measure.expression.meta.root_names()}
     return names | {WITHIN.parameters(name).cost for name in filter(WITHIN.is_named, names)}
-
-
-def _check_names_of_bounds(names: Sequence[str]) -> None:
-    """Raise a `MeasureError` for a measure with the name of another measure's bound."""
-    if twice := [part for name in names for part in (of_part(name, "low"), of_part(name, "high")) if part in names]:
-        raise MeasureError.twice(twice[0])
 
 
 def _expectation(measure: ResolvedMeasure) -> pl.Expr:

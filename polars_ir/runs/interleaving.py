@@ -78,7 +78,10 @@ def interleave(
     with with_names(run="run_a", qrels="run_b"):
         table, second = same_types(table, second)
     lists = _lists(table, "a", k).join(_lists(second, "b", k), on="query_id")
-    drafted = _drafted(lists, k, _salt(seed, impression)).with_columns(rank=pl.int_ranges(1, k + 1))
+    drawn = hashlib.blake2b(str(impression).encode(), digest_size=8).digest() if impression is not None else b""
+    # A number for seed and impression in each throw of a coin.
+    salt = seed * 0x9E3779B97F4A7C15 + int.from_bytes(drawn)
+    drafted = _drafted(lists, k, salt).with_columns(rank=pl.int_ranges(1, k + 1))
     picks = drafted.explode("doc_id", "team", "rank").drop_nulls("doc_id")
     picks = picks.select("query_id", "doc_id", score=k + 1 - pl.col("rank"), rank="rank", team="team")
     picks = picks if impression is None else picks.with_columns(impression=pl.lit(impression))
@@ -222,14 +225,6 @@ def _best_left(team: str, picks: list[str], place: int) -> pl.Expr:
         return documents[0]
     picked = pl.concat_list(picks)
     return pl.coalesce(pl.when(~picked.list.contains(document)).then(document) for document in documents)
-
-
-def _salt(seed: int, impression: str | int | None) -> int:
-    """The number for seed and impression in each throw of a coin."""
-    drawn = 0
-    if impression is not None:
-        drawn = int.from_bytes(hashlib.blake2b(str(impression).encode(), digest_size=8).digest())
-    return seed * 0x9E3779B97F4A7C15 + drawn
 
 
 def _coin(salt: int, turn: int) -> pl.Expr:

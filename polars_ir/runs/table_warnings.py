@@ -35,11 +35,11 @@ def warn_of_tables(run: Any, pair: RunAndQrels, measures: Sequence[ResolvedMeasu
     warn_of_grades(pair, measures)
     if not pair.run.rows:
         return
-    if pair.qrels is not None and _are_exchanged(pair.run, pair.qrels):
-        warn(
-            f"scores of {table_name('run')} look like grades, and grades of {table_name('qrels')} like scores.",
-            fix=Fix("The run comes first; if they are exchanged, swap them"),
-        )
+    # Grades are mostly small, which is all that need be read then.
+    odd = pair.qrels is not None and _no_grade(pair.qrels.first("relevance", SAMPLED)).any()
+    if pair.qrels and odd and exchanged(pair.run, pair.qrels).collect(engine="in-memory").item():
+        says = f"scores of {table_name('run')} look like grades, and grades of {table_name('qrels')} like scores."
+        warn(says, fix=Fix("The run comes first; if they are exchanged, swap them"))
     for value in no_ids(pair.run.first("doc_id", SAMPLED)):
         fix = rows_without_id(pair.run.names["doc_id"], value)
         fix = fix if isinstance(run, pl.DataFrame) or is_pandas(run) else Fix(fix.words)
@@ -50,13 +50,6 @@ def warn_of_tables(run: Any, pair: RunAndQrels, measures: Sequence[ResolvedMeasu
         rank = find("run", "rank", list(map(str, run.columns)))
         if rank is not None and rank != pair.run.names["score"]:
             _warn_of_ranks(to_polars("run", run.head(SAMPLED), column="score").lazy().collect(), pair.run.names, rank)
-
-
-def _are_exchanged(run: CanonicalFrame, qrels: CanonicalFrame) -> bool:
-    """True for tables in memory that `exchanged` finds so."""
-    # Grades are mostly small, which is all that need be read then.
-    grades = qrels.first("relevance", SAMPLED)
-    return bool(_no_grade(grades).any()) and bool(exchanged(run, qrels).collect(engine="in-memory").item())
 
 
 def exchanged(run: CanonicalFrame, qrels: CanonicalFrame) -> pl.LazyFrame:

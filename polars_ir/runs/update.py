@@ -156,7 +156,10 @@ def update(
         result = result.join(before, on=[*keys, *columns, QUERY_HASH], how="anti", nulls_equal=True)
     deleted = rows.join(queries, on=keys, how="anti").select(keys).sort(keys)
     if deleted.height:
-        _warn_of_deleted(deleted, changed_only=changed_only)
+        first = quoted([", ".join(map(str, row)) for row in deleted.head(NAMED).rows()])
+        says = f"has {deleted.height} rows of queries that the run and its judgments no longer have, the first being"
+        their = "in the result their figures and query_hash are null" if changed_only else "the result lacks them"
+        warn(f"{says} {first}: {their}.", about="stored")
     result = pl.concat([result, deleted], how="diagonal") if changed_only else result
     names = sql_names(columns, measured) if options["names"] == "sql" else {}
     return give_back(result.sort(keys).rename({**pair.run.source_names, **names}), stored)
@@ -335,11 +338,3 @@ def _are_many(changed: pl.DataFrame, queries: pl.DataFrame, systems: list[str]) 
         return 2 * changed.height >= queries.height
     counts = queries.group_by(systems).len().join(changed.group_by(systems).len(), on=systems)
     return bool((2 * counts["len_right"] >= counts["len"]).any())
-
-
-def _warn_of_deleted(deleted: pl.DataFrame, *, changed_only: bool) -> None:
-    """Warn of stored queries that are no longer evaluated."""
-    first = [", ".join(map(str, row)) for row in deleted.head(NAMED).rows()]
-    says = f"has {deleted.height} rows of queries that the run and its judgments no longer have, the first being"
-    result = "in the result their figures and query_hash are null" if changed_only else "the result lacks them"
-    warn(f"{says} {quoted(first)}: {result}.", about="stored")

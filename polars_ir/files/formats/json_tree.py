@@ -29,7 +29,6 @@ _PIECE = 100_000
 #: Longest integer, in characters, that fits Int64.
 _LONGEST = 20
 
-
 NOTHING = "the file is empty: no query has documents."
 
 #: Fields of judgments that are not grades.
@@ -108,7 +107,11 @@ def load(file: File, words: Words | None = None) -> Tree:
     try:
         tree.root = decoder.decode(text)
     except json.JSONDecodeError as error:
-        raise _malformed(file, error) from None
+        around = error.doc[max(error.pos - 30, 0) : error.pos + 30]
+        ndjson = option("format", "ndjson")
+        hint = f" Is it one JSON value a line? Then say {ndjson}." if error.msg == "Extra data" else ""
+        problem = f"this is not JSON at column {error.colno}: {error.msg}.{hint}"
+        raise FileError.at_line(file, error.lineno, around, problem) from None
     except RecursionError:
         raise FileError.of_file(file, "the JSON is nested too deeply to be a run or judgments.") from None
     tree.cut()
@@ -170,11 +173,3 @@ def _number(words: Words, key: str, value: Any) -> Any:
 def _whole(text: str) -> int | float:
     number = int(text) if len(text) <= _LONGEST else None
     return number if number is not None and -(2**63) <= number < 2**63 else float(text)
-
-
-def _malformed(file: File, error: json.JSONDecodeError) -> FileError:
-    around = error.doc[max(error.pos - 30, 0) : error.pos + 30]
-    ndjson = option("format", "ndjson")
-    hint = f" Is it one JSON value a line? Then say {ndjson}." if error.msg == "Extra data" else ""
-    problem = f"this is not JSON at column {error.colno}: {error.msg}.{hint}"
-    return FileError.at_line(file, error.lineno, around, problem)
