@@ -71,7 +71,7 @@ FINDINGS |= LOOKALIKES["query_id"] | LOOKALIKES["doc_id"] | SCORES | TIES | UNJU
 class Side(NamedTuple):
     """A run or qrels: the table, true for `repeated` rows, a table with all ids, and one of sound rows, each once.
 
-    In a plan all rows may repeat in the former, where searching for repetitions takes longer than all else.
+    All rows may repeat in the former, since searching for repetitions in a plan takes longer than all else.
     """
 
     table: CanonicalFrame

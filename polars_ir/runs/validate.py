@@ -13,7 +13,7 @@ from polars_ir.engine.needs import Needs
 from polars_ir.engine.prefilter import among
 from polars_ir.engine.relation import placed, relate
 from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems
-from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.judgments import judgment_table
 from polars_ir.frames.kinds import PreparedJudgments, give_back
 from polars_ir.frames.rules import wrong_qrels_row, wrong_run_row
@@ -144,16 +144,12 @@ def _judged(pair: RunAndQrels) -> pl.LazyFrame:
 def _side(table: CanonicalFrame, wrong: pl.Expr) -> findings.Side:
     """A table as findings read it; `wrong` is true for rows that `evaluate` refuses."""
     rows, ids = table.all_columns().filter(~wrong), [*table.document, *table.per]
-    repeated = pl.struct(ids).is_duplicated()
-    if not table.eager:
-        return findings.Side(table, repeated, table.with_frame(rows), _by_document(table.with_frame(rows.unique(ids))))
+    whole = once = table.with_frame(table.computed(rows))
+    repeated = pl.lit(False)
     # Searching for repeated rows takes several times their memory; rows without any are spared it.
-    if may_repeat(table.select(*ids)):
-        rows = rows.unique(ids)
-    else:
-        repeated = pl.lit(False)
-    sound = table.with_frame(rows.collect(engine="in-memory"))
-    return findings.Side(table, repeated, sound, _by_document(sound))
+    if table.may_repeat(*ids):
+        once, repeated = table.with_frame(table.computed(rows.unique(ids))), pl.struct(ids).is_duplicated()
+    return findings.Side(table, repeated, whole, _by_document(once))
 
 
 def _by_document(qrels: CanonicalFrame) -> CanonicalFrame:

@@ -111,7 +111,7 @@ BUGS = (
     Bug("equal scores stand above, sorted", "engine.ranking.tie_counts", '"min"', '"max"'),
     Bug(
         "the order of the input is not kept",
-        "engine.ranking.with_position",
+        "engine.ranking.positioned",
         "(-pl.int_range",
         "(pl.int_range",
         lambda case: case.options.ties == "input",
@@ -138,8 +138,8 @@ BUGS = (
     Bug(
         "a plan guards no rows of the run",
         "frames.canonical_frame.CanonicalFrame.guarded",
-        "if self.eager:",
-        "if True:",
+        "self.guarded_by(*wrong_row(self.about, self.by, *self.keys))",
+        "self",
         poisoned,
     ),
     Bug(
@@ -152,8 +152,8 @@ BUGS = (
     Bug(
         "duplicates are let in, in memory",
         "frames.canonical_frame.CanonicalFrame.check_once",
-        "if may_repeat",
-        "if False and may_repeat",
+        "and may_repeat",
+        "and False and may_repeat",
         poisoned,
     ),
     Bug(
