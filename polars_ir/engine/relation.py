@@ -312,16 +312,11 @@ RELATIONS: Mapping[str, Callable[[Any, Any, Sequence[ResolvedMeasure], Needs], t
 }
 
 
-def given_back(
-    pair: RunAndQrels,
-    plan: pl.LazyFrame,
-    like: Table[FrameT],
-    finished: Callable[[pl.DataFrame], pl.DataFrame] = pl.DataFrame.clone,
-) -> FrameT:
-    """A result in the kind of the run: of rows in memory checked and `finished`, of a LazyFrame its plan."""
+def given_back(pair: RunAndQrels, plan: pl.LazyFrame, like: Table[FrameT], then: Any = pl.DataFrame.clone) -> FrameT:
+    """A result in the kind of the run: of rows in memory checked, `then` changed, of a LazyFrame its plan."""
     if not pair.run.eager:
         return cast("FrameT", plan)
-    return give_back(finished(collect_checked(pair, plan)), like)
+    return give_back(then(collect_checked(pair, plan)), like)
 
 
 def collect_checked(pair: RunAndQrels, result: pl.LazyFrame) -> pl.DataFrame:
