@@ -29,9 +29,7 @@ IDS = set("id key no nr number identifier".split())
 
 #: Words of columns that are no ids, whatever else is missing.
 NO_IDS = PARTS | set(
-    """
-    title text body content name lang language category type source model system run tag value hit result
-    """.split()
+    "title text body content name lang language category type source model system run tag value hit result".split()
 )
 
 #: Words of places in a ranking; those that name other numbers, too, need values that are places.

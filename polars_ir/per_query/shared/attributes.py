@@ -256,15 +256,11 @@ def _of_frame(table: CanonicalFrame, frame: Frame, about: str) -> tuple[pl.LazyF
 
 
 def _as_one(table: str, name: str, dtype: pl.DataType) -> Code:
-    column = f"pl.col({name!r})"
-    of_pandas = f"{table}.assign(**{{{name!r}: {table}[{name!r}].str[0]}})"
     if isinstance(dtype, pl.List | pl.Array):
-        kind = "list" if isinstance(dtype, pl.List) else "arr"
-        return Code(f"{table}.with_columns({column}.{kind}.first())", of_pandas)
+        return Code.making(table, name, f"{'list' if isinstance(dtype, pl.List) else 'arr'}.first()", "str[0]")
     if isinstance(dtype, pl.Struct):
         first = dtype.fields[0].name
-        of_pandas = f"{table}.assign(**{{{name!r}: {table}[{name!r}].str[{first!r}]}})"
-        return Code(f"{table}.with_columns({column}.struct.field({first!r}).alias({name!r}))", of_pandas)
+        return Code.making(table, name, f"struct.field({first!r}).alias({name!r})", f"str[{first!r}]")
     return Code.as_text(table, name)
 
 
