@@ -235,7 +235,8 @@ def _check_same(files: Sequence[File], columns: Sequence[list[str] | pl.Schema])
             role_of = {name: ROLE_OF.get(fold(name)) for name in (*columns[0], *of_file)}
             named = {role_of[name]: name for name in columns[0] if role_of[name]}
             others = {name: named.get(role_of[name], name) for name in of_file if name not in columns[0]}
-            others = {name: wanted for name, wanted in others.items() if wanted not in of_file}
+            taken = [*of_file, *others.values()]
+            others = {name: wanted for name, wanted in others.items() if taken.count(wanted) == 1}
             frames = f"..., other.rename({others})" if others else "..."
             code = Code(f"pl.concat([{frames}], how='diagonal_relaxed')")
             fix = Fix("Read each by itself, and put them together", code)

@@ -28,7 +28,7 @@ from polars_ir.errors import (
     warn,
 )
 from polars_ir.extras import np
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import give_back, is_pandas
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import public
 from polars_ir.language.words import average
@@ -176,7 +176,7 @@ def course_of(
         raise ColumnError(f"must give one column of times; got {', '.join(map(repr, queries.slices))}.", about="by")
     column, least = column_for(attribute), options["min_queries"]
     dtype = queries.rows.collect_schema()[column]
-    period = _truncated(dtype, "per_query" if isinstance(by, str) else "by", attribute, every)
+    period = _truncated(dtype, _holder_of(by), attribute, every)
     # Recurring queries are compared with their own earlier values.
     paired = QUERY in queries.table.columns
     if is_plan:
@@ -278,8 +278,15 @@ def _warn_of_texts(buckets: pl.Series, name: str) -> None:
         warn(says, about="by", fix=Fix("Make it dates or numbers, so that earlier buckets are first"))
 
 
-def _to_date(table: str, name: str, dtype: pl.DataType) -> Fix:
-    """The advice for times that are texts, or numbers of seconds."""
+def _holder_of(by: Any) -> str | None:
+    """The name of the frame that has the times; None for values by query, or by row."""
+    if isinstance(by, Sequence) and all(isinstance(name, str) for name in by):
+        return "per_query"
+    return "by" if isinstance(by, (pl.DataFrame, pl.LazyFrame)) or is_pandas(by) else None
+
+
+def _to_date(table: str | None, name: str, dtype: pl.DataType) -> Fix:
+    """The advice for times that are texts, or numbers of seconds, of a frame."""
     code = None
     says, unit = "Leave every out, or take a column of dates", ""
     if dtype.is_numeric():
@@ -288,10 +295,10 @@ def _to_date(table: str, name: str, dtype: pl.DataType) -> Fix:
     elif isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
         says, code = "Convert it", f"pl.col({name!r}).cast(pl.String).str.to_date()"
     of_pandas = f"{table}.assign(**{{{name!r}: pd.to_datetime({table}[{name!r}]{unit})}})"
-    return Fix(says, None if code is None else Code(f"{table}.with_columns({code})", of_pandas))
+    return Fix(says, None if code is None or table is None else Code(f"{table}.with_columns({code})", of_pandas))
 
 
-def _truncated(dtype: pl.DataType, table: str, name: str, every: str | None) -> pl.Expr:
+def _truncated(dtype: pl.DataType, table: str | None, name: str, every: str | None) -> pl.Expr:
     time = pl.col(column_for(name))
     if every is None:
         return time

@@ -207,6 +207,8 @@ def test_csv_files_of_other_columns_are_an_error(write: Write, reader: Reader) -
         reader(paths)
     # Put together as they are, half of the scores would be null.
     assert "pl.concat([..., other.rename({'sim': 'score'})], how='diagonal_relaxed')" in str(error.value)
+    with pytest.raises(FileError, match=r"pl.concat\(\[\.\.\.\], how='diagonal_relaxed'\)"):
+        reader([paths[0], write("qid,docno,sim,similarity\nq,d,1,1\n", "c.csv")])
 
 
 @run_readers

@@ -211,6 +211,11 @@ def test_columns_and_types_are_always_the_same():
             {"per_query": LOG.with_columns(day=pl.time(1)), "every": "1w"},
             "'day' must be dates or times for every=; it is Time. Leave every out, or take a column of dates",
         ),
+        (
+            {"per_query": LOG.cast({"day": pl.String}), "by": ["day"], "every": "1w"},
+            "'day' must be dates or times for every=; it is String. Convert it: per_query.with_columns",
+        ),
+        ({"by": LOG["day"].cast(pl.String), "every": "1w"}, r"for every=; it is String. Convert it\.$"),
         ({"by": LOG.select("query_id", "day", at="day")}, "by must give one column of times; got 'day', 'at'"),
         (
             {"every": "1w", "reference": 4},
