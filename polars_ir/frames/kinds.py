@@ -34,7 +34,7 @@ from polars_ir.errors import (
     quoted,
 )
 from polars_ir.frames.nested import from_mapping, from_records, hits_of
-from polars_ir.frames.roles import ROLE_OF, ROLES
+from polars_ir.frames.roles import ROLE_OF, ROLES, TEXT
 from polars_ir.frames.rules import EXAMPLES
 from polars_ir.frames.table_types import FrameT, Table
 
@@ -160,6 +160,24 @@ def collected(
         if types := OF_FILES.search(str(error)):
             raise DtypeError.of_files(*types.groups()) from None
         raise
+
+
+def as_dtype(values: pl.Series, dtype: pl.DataType) -> pl.Series | None:
+    """Values of another dtype, days and times also from their texts in CSV and NDJSON; None where it is not theirs."""
+    text = values.cast(pl.String).str if isinstance(values.dtype, TEXT) else None
+    try:
+        if text is not None and dtype == pl.Date:
+            made = text.to_date()
+        elif text is not None and dtype == pl.Time:
+            made = text.to_time()
+        elif text is not None and isinstance(dtype, pl.Datetime):
+            made = text.to_datetime(time_unit=dtype.time_unit, time_zone=dtype.time_zone)
+        else:
+            made = values.cast(dtype)
+    except pl.exceptions.PolarsError:
+        return None
+    # Texts with a zone are not times without one.
+    return made if made.dtype == dtype else None
 
 
 def holds_systems(value: Mapping[Any, Any]) -> bool:

@@ -30,7 +30,7 @@ from polars_ir.errors import (
 )
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.catalogue import Catalogue
-from polars_ir.frames.kinds import collected, give_back
+from polars_ir.frames.kinds import as_dtype, collected, give_back
 from polars_ir.frames.provenance import (
     JUDGMENTS,
     TABLES,
@@ -212,15 +212,12 @@ def _rows_of(table: CanonicalFrame, run: CanonicalFrame) -> pl.DataFrame:
         raise DtypeError.of_column("stored", QUERY_HASH, "texts, as evaluate writes them", hashes, "Evaluate all anew.")
     rows = rows.with_columns(pl.col(QUERY_HASH).cast(pl.String))
     for key in keys:
-        dtype, text = run.dtypes[key], pl.col(key).cast(pl.String)
-        as_in_run = pl.col(key).cast(dtype)
-        if isinstance(rows.schema[key], TEXT) and isinstance(dtype, (pl.Date, pl.Datetime)):  # of a CSV
-            as_in_run = text.str.to_date() if dtype == pl.Date else text.str.to_datetime().cast(dtype)
-        try:
-            rows = rows.with_columns(as_in_run)
-        except pl.exceptions.PolarsError:
+        dtype = run.dtypes[key]
+        as_in_run = as_dtype(rows[key], dtype)
+        if as_in_run is None:
             name, wanted = table.names.get(key, key), f"{dtype}, as in the run"
-            raise DtypeError.of_column("stored", name, wanted, rows.schema[key], "Cast one.") from None
+            raise DtypeError.of_column("stored", name, wanted, rows.schema[key], "Cast one.")
+        rows = rows.with_columns(as_in_run)
     table.check_once(*keys, made=rows)
     return rows
 

@@ -3,7 +3,6 @@
 import random
 import re
 import warnings
-from datetime import date
 
 import polars as pl
 import pytest
@@ -167,11 +166,13 @@ def test_queries_that_are_gone_are_told():
         assert ir.update(stored(), RUN, fewer, ["AP", "P@2"]).equals(stored(qrels=fewer))
 
 
-@pytest.mark.parametrize("dtype", [pl.Date, pl.Datetime("ms")])
+@pytest.mark.parametrize(
+    "dtype", [pl.Date, pl.Time, pl.Datetime("ms"), pl.Datetime("ns"), pl.Datetime("us", "Europe/Berlin")]
+)
 def test_days_of_a_text_file_are_those_of_the_run(dtype):
-    run = RUN.with_columns(night=pl.lit(date(2026, 1, 5), dtype))
+    run = RUN.with_columns(night=pl.from_epoch(pl.lit(1_767_571_200_000_000_001), "ns").cast(dtype))
     full = stored(run, by="night")
-    of_text = full.with_columns(pl.col("night").cast(pl.String))
+    of_text = full.with_columns(pl.read_csv(full.select("night").write_csv().encode(), infer_schema=False))
     assert ir.update(of_text, run, QRELS, ["AP", "P@2"], by="night").equals(full)
     with pytest.raises(ir.IRError, match=r"stored column 'night' must be .*, as in the run; it is String"):
         ir.update(full.with_columns(night=pl.lit("monday")), run, QRELS, "AP", by="night")
