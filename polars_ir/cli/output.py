@@ -165,7 +165,7 @@ def _as_tsv(frame: pl.DataFrame) -> str:
 def _as_json(frame: pl.DataFrame) -> str:
     """A list of rows; values without a JSON form are null."""
     floats = pl.col(pl.Float64)
-    finite = frame.with_columns(pl.when(floats.is_finite()).then(floats))
+    finite = frame.with_columns(pl.when(floats.is_finite()).then(floats), cs.temporal().dt.to_string("iso:strict"))
     return json.dumps(finite.to_dicts(), indent=2, allow_nan=False, ensure_ascii=False, default=str) + "\n"
 
 

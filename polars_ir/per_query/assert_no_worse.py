@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, Unpack
 
 import polars as pl
+import polars.selectors as cs
 
 from polars_ir.errors import warn
 from polars_ir.language.options import check, one_of, public
@@ -105,7 +106,8 @@ def _confidence(options: Mapping[str, Any]) -> str:
 
 def as_json(result: pl.DataFrame, _: Mapping[str, Any]) -> str:
     """One object: whether the change ships, and the rows of the result."""
-    return json.dumps({"ships": ships(result), "measures": result.to_dicts()}, indent=2, allow_nan=False, default=str)
+    rows = result.with_columns(cs.temporal().dt.to_string("iso:strict")).to_dicts()
+    return json.dumps({"ships": ships(result), "measures": rows}, indent=2, allow_nan=False, default=str)
 
 
 def as_markdown(result: pl.DataFrame, options: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import polars as pl
@@ -776,6 +776,7 @@ def test_days_of_a_run_are_rows_of_their_own(tmp_path, capsys):
     run = pl.DataFrame(
         {
             "day": [date(2026, 1, 5)] * 2 + [date(2026, 1, 6)] * 2,
+            "age": [timedelta(days=1, seconds=3)] * 4,
             "query_id": ["q1", "q2", "q1", "q2"],
             "doc_id": ["d1", "d9", "d1", "d2"],
             "score": [1.0] * 4,
@@ -785,9 +786,12 @@ def test_days_of_a_run_are_rows_of_their_own(tmp_path, capsys):
     run.write_parquet(tmp_path / "run.parquet")
     qrels.write_parquet(tmp_path / "qrels.parquet")
     evaluating = ["evaluate", *(str(tmp_path / f"{name}.parquet") for name in ("qrels", "run")), "-m", "AP"]
-    assert main([*evaluating, "--key", "day", "--key", "day", "--json"]) == 0
+    assert main([*evaluating, "--key", "day", "--key", "day", "--key", "age", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
-    assert [(row["day"], row["AP"]) for row in rows] == [("2026-01-05", 0.5), ("2026-01-06", 1.0)]
+    assert [(row["day"], row["age"], row["AP"]) for row in rows] == [
+        ("2026-01-05", "P1DT3S", 0.5),
+        ("2026-01-06", "P1DT3S", 1.0),
+    ]
     figures = tmp_path / "figures.parquet"
     assert main([*evaluating, "--key", "day", "-q", "-o", str(figures)]) == 0
     assert pl.read_parquet(figures).drop("run", "provenance", "query_hash").columns == ["day", "query_id", "AP"]
@@ -798,9 +802,18 @@ def test_days_of_a_run_are_rows_of_their_own(tmp_path, capsys):
     assert [row["day"] for row in json.loads(capsys.readouterr().out)["measures"]] == ["2026-01-05", "2026-01-06"]
     assert main(gating) == 3
     assert json.loads(capsys.readouterr().out)["measures"][0]["n_queries"] == 2
-    # The days of a CSV are texts.
-    pl.read_parquet(figures).write_csv(tmp_path / "figures.csv")
-    assert main([*gating[:2], str(tmp_path / "figures.csv"), *gating[3:], "--by", "day"]) == 3
+    # The days of a CSV are texts, and may have other digits.
+    of_csv, stored = tmp_path / "figures.csv", pl.read_parquet(figures)
+    gating[2] = str(of_csv)
+    for dtype, written, shown in (
+        (pl.Date, pl.Date, "2026-01-05"),
+        (pl.Datetime("ms"), pl.Datetime("us"), "2026-01-05T00:00:00.000"),
+    ):
+        stored.cast({"day": dtype}).write_parquet(figures)
+        stored.cast({"day": written}).write_csv(of_csv)
+        capsys.readouterr()
+        assert main([*gating, "--by", "day"]) == 3
+        assert json.loads(capsys.readouterr().out)["measures"][0]["day"] == shown
 
 
 def test_runs_of_several_days_are_evaluated_by_the_columns_of_by(folder, capsys):

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import polars.selectors as cs
 
 from polars_ir.cli.inputs import (
     alike,
@@ -28,7 +27,8 @@ from polars_ir.errors import FileError, OptionError, nearest, option, quoted
 from polars_ir.files.finding.copies import shown_name
 from polars_ir.files.tables import read_one_table
 from polars_ir.files.writers import write_lines
-from polars_ir.frames.roles import required
+from polars_ir.frames.kinds import as_dtype
+from polars_ir.frames.roles import TEXT, required
 from polars_ir.language.columns import is_cost
 from polars_ir.language.options import check, one_of, options_of
 from polars_ir.per_query.assert_no_worse import status as exit_status
@@ -102,13 +102,14 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
 
 
 def _of_one_type(sides: list[pl.DataFrame]) -> list[pl.DataFrame]:
-    """Figures whose days are texts, as CSV has them, where those of the other side are."""
-    texts = {name for side in sides for name, dtype in side.schema.items() if dtype == pl.String}
-    days = [side.select((cs.date() | cs.datetime()) & cs.by_name(*texts, require_all=False)) for side in sides]
-    return [
-        side.with_columns(pl.read_csv(its.write_csv().encode(), infer_schema=False)) if its.width else side
-        for side, its in zip(sides, days, strict=True)
-    ]
+    """Figures whose days and times, which a CSV has as texts, are of the dtype that those of the other side have."""
+    made = []
+    for side, other in zip(sides, reversed(sides), strict=True):
+        texts = {name for name, dtype in side.schema.items() if isinstance(dtype, TEXT)}
+        times = {name: dtype for name, dtype in other.schema.items() if name in texts and dtype.is_temporal()}
+        parsed = (as_dtype(side[name], dtype) for name, dtype in times.items())
+        made.append(side.with_columns(*(values for values in parsed if values is not None)))
+    return made
 
 
 def _worst(
