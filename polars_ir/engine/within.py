@@ -16,8 +16,8 @@ from polars_ir.language.words import place
 #: Sums of costs below this fit Int64.
 MOST = 2**63
 
-#: Factor by which a sum of costs that are floats may exceed a budget: 0.1 + 0.2 is no more than 0.3.
-ROUNDED = 1 + 1e-12
+#: Share that rounding may add to a sum, for each cost, and for costs that are Float32: 0.1 + 0.2 is no more than 0.3.
+ROUNDED, ROUNDED_FLOAT32 = 2.0**-52, 2.0**-24
 
 
 def with_within(relation: pl.LazyFrame, run: CanonicalFrame, columns: Sequence[str], *, in_order: bool) -> pl.LazyFrame:
@@ -103,7 +103,9 @@ def _number(cost: str, run: CanonicalFrame) -> pl.Expr:
 def _count(column: str, spent: pl.Expr, run: CanonicalFrame) -> pl.Expr:
     """The number of documents of a ranking that count, by what those down to each cost."""
     budget, cost, over = WITHIN.parameters(column)
-    most = budget if run.dtypes[cost].is_integer() else budget * ROUNDED
+    dtype = run.dtypes[cost]
+    rounded = pl.len() * ROUNDED + (ROUNDED_FLOAT32 if dtype == pl.Float32 else 0)
+    most = pl.lit(budget) if dtype.is_integer() else budget * (1 + rounded)
     count = (spent <= most).sum().cast(pl.Int64)
     return (count if over == "stop" else (count + 1).clip(upper_bound=pl.len())).alias(column)
 

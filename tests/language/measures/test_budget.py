@@ -23,9 +23,17 @@ def test_recall_at_budgets_is_as_worked(over, kind):
 
 
 @pytest.mark.parametrize("kind", [lambda run: run, pl.DataFrame.lazy])
-def test_costs_that_add_up_to_a_budget_are_within_it(kind):
-    run = kind(RUN.head(3).with_columns(price=pl.Series([0.1, 0.2, 0.5])))
-    found = ir.evaluate(run, {"q": ["b"]}, [ir.recall(budget=budget, cost="price") for budget in (0.3, 0.29)])
+@pytest.mark.parametrize(
+    ("costs", "enough", "too_little"),
+    [
+        (pl.Series([0.1, 0.2, 0.5]), 0.3, 0.29),
+        (pl.Series([0.1, 0.2, 0.5], dtype=pl.Float32), 0.3, 0.29),
+        (pl.Series([1e12, 1, 1]), 1e12 + 1, 1e12),
+    ],
+)
+def test_costs_that_add_up_to_a_budget_are_within_it(kind, costs, enough, too_little):
+    run = kind(RUN.head(3).with_columns(price=costs))
+    found = ir.evaluate(run, {"q": ["b"]}, [ir.recall(budget=most, cost="price") for most in (enough, too_little)])
     assert found.lazy().collect().row(0)[1:] == (1.0, 0.0)
 
 
