@@ -175,7 +175,7 @@ def judged_change(
     by = list(map(after.roles.get, by, by))
     its_range = ranges_of(names, options["ranges"])
     allowed = _allowed(after, before, its_range, options["max_drop"])
-    floor_of = {} if floors is None else _floors(floors, names)
+    floor_of, largest = {} if floors is None else _floors(floors, names), dict.fromkeys(names, 0.0)
     keys: dict[str, None] = {}
     for table in (after, before):
         if not is_plan:
@@ -203,11 +203,13 @@ def judged_change(
             if isinstance(scores, Scores) and not scores.answered.all(axis=1).any():
                 raise _nothing_shared(scores, apart)
             for name in scores.measures:
-                check_range(name, scores.seen(name), its_range[name])
+                check_range(name, seen := scores.seen(name), its_range[name])
+                largest[name] = float(abs(seen).max(initial=largest[name]))
             found = scores.paired([(0, 1)], missing="skip", tails=True, as_0=as_0, ranges=its_range)
             note = "; ".join(scores.notes((0, 1))) or None
             slices += [(of._replace(slice={**of_part, **of.slice}), note) for of in found]
-        rows = list(_rows(slices, its_range, allowed, floor_of, options))
+        rounded = {name: (floor, stats.ROUNDING * largest[name]) for name, floor in floor_of.items()}
+        rows = list(_rows(slices, its_range, allowed, rounded, options))
     verdicts = pl.DataFrame(rows, schema={**dict(zip(by, map(after.dtypes.get, by), strict=True)), **SCHEMA})
     return verdicts.rename(after.source_names, strict=False)
 
@@ -216,7 +218,7 @@ def _rows(
     slices: Sequence[tuple[Pairs, str | None]],
     ranges: Mapping[str, Range],
     allowed: Mapping[str, float],
-    floors: Mapping[str, float],
+    floors: Mapping[str, tuple[float, float]],
     options: Gating,
 ) -> Iterator[dict[str, Any]]:
     drops = p_of_drops([of for of, _ in slices], ranges, options["interval"])

@@ -20,10 +20,11 @@ def test_a_change_that_ships_is_let_by():
     assert NEW.to_pandas().ir.assert_no_worse(OLD.to_pandas(), "nDCG@10", max_drop=0.1) is None
 
 
-def test_a_mean_of_its_floor_is_not_below_it_by_floats():
-    new = pl.DataFrame({"query_id": range(30), "P@10": [0.2, 0.7, 0.9] * 10})
-    assert ir.mean(new)["P@10"].item() < 0.6
-    ir.assert_no_worse(new, new.with_columns(pl.col("P@10") / 2), "P@10", floors={"P@10": 0.6})
+@pytest.mark.parametrize(("values", "floor"), [([0.2, 0.7, 0.9], 0.6), ([0.3, -0.1, -0.2], 0.0)])
+def test_a_mean_of_its_floor_is_not_below_it_by_floats(values, floor):
+    new = pl.DataFrame({"query_id": range(30), "m": values * 10})
+    assert ir.mean(new)["m"].item() < floor
+    ir.assert_no_worse(new, new.with_columns(pl.col("m") - 0.3), "m", ranges={"m": (-1, 1)}, floors={"m": floor})
 
 
 def test_the_error_is_the_verdict_on_every_measure():

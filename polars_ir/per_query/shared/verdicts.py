@@ -201,14 +201,15 @@ def judged(
 
 
 def with_floor(
-    row: dict[str, Any], pair: Pair, value_range: Range, floor: float | None, alpha: float
+    row: dict[str, Any], pair: Pair, value_range: Range, rounded_floor: tuple[float, float] | None, alpha: float
 ) -> dict[str, Any]:
-    """The row, with its verdict if the mean of the run is beyond a floor, and a note on it."""
+    """The row, with its verdict if the mean of the run is beyond a floor, given with its rounding, and a note on it."""
     mean, is_cost = pair.mean, value_range.is_cost
-    if floor is None:
+    if rounded_floor is None:
         return row
-    # The mean of .6, .7 and .8 is .7, despite floats.
-    rounding = (ROUNDED - 1) * abs(floor)
+    floor, rounding = rounded_floor
+    # The mean of .6, .7 and .8 is .7, and that of .3, -.1 and -.2 is 0, despite floats.
+    rounding = max(rounding, (ROUNDED - 1) * abs(floor))
     if mean is not None and (mean <= floor + rounding if is_cost else mean >= floor - rounding):
         return row
     bound, told, verdict = None, "", row["verdict"]
