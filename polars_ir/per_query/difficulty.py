@@ -21,6 +21,9 @@ from polars_ir.per_query.shared.averages import Averaging, std_of
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.queries import Queries, queries_of, systems_of
 
+#: Difference of two values, relative to the better one, up to which they are equal: .1 + .2 is .3.
+ROUNDED_TO = 1e-12
+
 
 @public()
 def hardest(
@@ -34,8 +37,8 @@ def hardest(
     """The queries with the worst mean of a measure over the systems, or the largest drops of one from another.
 
     A large `std` means that systems differ, and `best_run` names the one that succeeds; a small one that the query is
-    hard for all of them. Queries with the same mean come in the order of their ids. A query for which the
-    measure is undefined (null) for every system is not among them, and rows that are missing do not count as 0:
+    hard for all of them. Queries with the same mean, to 12 digits, come in the order of their ids. A query for which
+    the measure is undefined (null) for every system is not among them, and rows that are missing do not count as 0:
     `evaluate` adds those (`missing="zero"`).
 
     Queries chosen as the hardest by some systems look harder than they are, since chance chose them too
@@ -56,8 +59,9 @@ def hardest(
     The kind of per_query
         The query column and `measure` (String); of two systems `value` (of `run`), `baseline_value` and `difference`
         (value - baseline_value; Float64); else `mean`, `std` (of the sample of systems; null for one system), `worst`,
-        `best` (Float64), `best_run` (the only system with the best value; null where several have it, and where
-        `per_query` has no column of systems), and `n_systems` (UInt32), which counts the systems with a value.
+        `best` (Float64), `best_run` (the only system with the best value; null where several have it, to 12
+        digits, and where `per_query` has no column of systems), and `n_systems` (UInt32), which counts the systems with
+        a value.
 
     Examples
     --------
@@ -83,8 +87,7 @@ def hardest(
         return queries.table.give_back(drops if n is None else drops.head(n), per_query)
     value = pl.col(name)
     worst, best = (value.max(), value.min()) if is_cost(name) else (value.min(), value.max())
-    # As means are: what floats alone tell apart is equal.
-    is_best = value.round_sig_figs(10) == best.round_sig_figs(10)
+    is_best = (value - best).abs() <= ROUNDED_TO * best.abs()
     system = pl.col("run") if queries.systems else pl.lit(None, pl.String)
     hardest_first = (
         _each_query(queries)
@@ -98,8 +101,7 @@ def hardest(
             n_systems=value.count(),
         )
         .filter(pl.col("n_systems") > 0)
-        # What floats alone tell apart is the same mean.
-        .sort(pl.col("mean").round_sig_figs(10), "query_id", descending=[is_cost(name), False])
+        .sort(pl.col("mean").round_sig_figs(12), "query_id", descending=[is_cost(name), False])
     )
     return queries.table.give_back(hardest_first if n is None else hardest_first.head(n), per_query)
 
@@ -122,7 +124,7 @@ def _drops(queries: Queries, per_query: Any, measure: str, run: str | None, base
         _each_query(queries)
         .agg(pl.lit(measure).alias("measure"), **dict(zip(("value", "baseline_value"), sides, strict=True)))
         .with_columns(difference=pl.col("value") - pl.col("baseline_value"))
-        # What floats alone tell apart is no drop.
+        # What only rounding makes of equal values is no drop.
         .filter(drop.round(9) < 0)
         .sort(drop.round(9), "query_id")
     )

@@ -40,8 +40,9 @@ def test_the_best_run_is_the_only_one_with_the_best_value():
     tied = PER_QUERY.with_columns(RR=pl.when(run="a", qid="q1").then(1.0).otherwise("RR"))
     assert hardest(PER_QUERY, "RR").filter(qid="q1")["best_run"].item() == "b"
     assert hardest(tied, "RR").filter(qid="q1")["best_run"].item() is None
-    sums = pl.DataFrame({"run": ["a", "b"], "query_id": 1, "RR": [0.1 + 0.2, 0.3]})
-    assert hardest(sums, "RR")["best_run"].item() is None
+    for a, b, best in [(0.1 + 0.2, 0.3, None), (0.5, 0.5 + 1e-11, "b"), (10**10 + 1, 10**10, "a")]:
+        two = pl.DataFrame({"run": ["a", "b"], "query_id": 1, "RR": [a, b]})
+        assert hardest(two, "RR")["best_run"].item() == best
 
 
 def test_equally_hard_queries_come_in_the_order_of_their_ids():
