@@ -233,7 +233,7 @@ def _is_read_as(text: str, call: MeasureCall) -> bool:
 
 
 def is_renamed(measure: ResolvedMeasure) -> bool:
-    """True for a measure whose column is called otherwise than its call says."""
+    """True for a measure whose name is not the default one of its call."""
     call = measure.call
     return call is None or info_of(call).column(call.arguments) != measure.name
 

@@ -13,7 +13,7 @@ from polars_ir.frames.table import labelled_table, run_table
 from polars_ir.language.catalog import info_of
 from polars_ir.language.columns import is_cost
 from polars_ir.language.kinds import DOCUMENTS, kind_of
-from polars_ir.language.names import Measures, ResolvedMeasure, parse, resolve
+from polars_ir.language.names import Measures, ResolvedMeasure, is_renamed, parse, resolve
 from polars_ir.runs.alternatives import check_number, cutoff_of, frames_of, in_memory
 from polars_ir.runs.evaluate import evaluate_collected
 from polars_ir.runs.judgments import judgments
@@ -58,6 +58,9 @@ def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> 
     # Documents without ids cannot be shown.
     rows = None if table.numbered else with_run(table.all_columns().collect())
     cutoffs = {} if rows is None or not of_documents else at_cutoffs(resolved[0], rows)
+    # A measure of the user's may have the name of one that would be drawn.
+    if any(each.name in cutoffs for each in filter(is_renamed, resolved)):
+        cutoffs = {}
     besides = counted | {name: parse(name) for name in cutoffs}
     columns = besides | measured
     LOG.info("evaluating %d measures", len(columns))
@@ -77,8 +80,8 @@ def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> 
 
 
 def order_of(per_query: pl.DataFrame, measure: str) -> list[str]:
-    """Systems by mean, best first; means that floats alone tell apart are equal, as in `ranks`."""
-    means = per_query.group_by("run").agg(pl.col(measure).sort().mean().round_sig_figs(10))
+    """Systems by mean, best first; means that agree to 12 digits are equal, and stand by name."""
+    means = per_query.group_by("run").agg(pl.col(measure).sort().mean().round_sig_figs(12))
     by_mean = [False, False] if is_cost(measure) else [True, False]
     systems: list[str] = means.sort(measure, "run", descending=by_mean, nulls_last=True)["run"].to_list()
     return systems

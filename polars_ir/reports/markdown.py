@@ -153,9 +153,11 @@ def _largest_drops(content: Content, query_figures: bytes) -> str:
     system, other = (escaped(content["systems"][place]) for place in content["pair"])
     ids, sign = content["queries"]["ids"], -1 if content["measures"][0]["cost"] else 1
     ours, theirs = (unpack_from(f"<{len(ids)}d", query_figures, 8 * place * len(ids)) for place in content["pair"])
-    drops = [(sign * (here - there), query) for query, (here, there) in enumerate(zip(ours, theirs, strict=True))]
-    # What floats alone tell apart is no drop; nor is NaN, which has no place in an order.
-    lost = [query for _, query in sorted(each for each in drops if round(each[0], 9) < 0)][:QUERIES]
+    drops = [
+        (round(sign * (here - there), 9), query) for query, (here, there) in enumerate(zip(ours, theirs, strict=True))
+    ]
+    # As in `hardest`; NaN, which has no place in an order, is no drop.
+    lost = [query for _, query in sorted(each for each in drops if each[0] < 0)][:QUERIES]
     values = figures([of[query] for of in (ours, theirs) for query in lost])
     texts = content["queries"]["texts"]
     columns = [

@@ -66,8 +66,9 @@ function largestDrops() {
   const [a, b] = content.pair, sign = content.measures[0].cost ? -1 : 1;
   const rows = content.queries.ids.map((id, query) => ({ id, query, ours: value(0, a, query), theirs: value(0, b, query) }));
   for (const row of rows) row.difference = row.ours - row.theirs;
-  // What floats alone tell apart is no drop.
-  return sortedBy(rows.filter((row) => sign * row.difference < -5e-10), (row) => sign * row.difference, false).slice(0, DROPS);
+  // As in `hardest`: what only rounding makes of equal values is no drop.
+  const drop = (row) => Math.round(1e9 * sign * row.difference);
+  return sortedBy(rows.filter((row) => drop(row) < 0), drop, false).slice(0, DROPS);
 }
 
 /** The largest drops with the evidence that they lost, and where it went. */

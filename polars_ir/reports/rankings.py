@@ -43,7 +43,7 @@ def kept(per_query: pl.DataFrame, measure: str, pair: Sequence[str], n: int) -> 
     """The queries whose rankings are kept: in turn where a pair or any systems differ most, the hardest, unanswered."""
     per_query = per_query.select("run", "query_id", measure)
     hard = hardest(per_query, measure, n=None)
-    apart = hard.sort((pl.col("best") - pl.col("worst")).abs(), "query_id", descending=[True, False])
+    apart = hard.sort((pl.col("best") - pl.col("worst")).abs().round(9), "query_id", descending=[True, False])
     lacking = per_query.group_by("query_id").agg(pl.len()).filter(pl.col("len") < per_query["run"].n_unique())
     gained = [_gained(per_query, measure, *systems) for systems in (pair, pair[::-1]) if len(pair) == 2]
     turns = zip_longest(*(frame["query_id"] for frame in (*gained, apart, hard, lacking.sort("query_id"))))
@@ -54,7 +54,8 @@ def kept(per_query: pl.DataFrame, measure: str, pair: Sequence[str], n: int) -> 
 def _gained(per_query: pl.DataFrame, measure: str, system: str, other: str) -> pl.DataFrame:
     """Queries with a higher value of one system than of another, largest difference first."""
     both = per_query.filter(run=system).join(per_query.filter(run=other), on="query_id")
-    gain = pl.col(measure) - pl.col(f"{measure}_right")
+    # As in `hardest`: what only rounding makes of equal values is no gain.
+    gain = (pl.col(measure) - pl.col(f"{measure}_right")).round(9)
     return both.filter(gain > 0).sort(gain, "query_id", descending=[True, False])
 
 

@@ -230,6 +230,8 @@ def test_a_measure_under_the_name_of_another_is_none_the_less_itself():
         zip(content["doubts"]["bounds"]["run"], content["doubts"]["bounds"]["mean"], strict=True)
     )
     assert set(content["rankings"]["places"]["contribution"]) == {0.0, 0.5}
+    # Its own name is that of another which would be drawn.
+    assert ir.report(runs, qrels, [ir.ndcg(k=1).alias("nDCG@3")], n_queries=0).content["cutoffs"] is None
     assert content["made"]["python"] == "ir.report(runs, qrels, measures)"
 
 
@@ -245,6 +247,8 @@ def test_the_comment_has_the_largest_drop_where_queries_lack_a_value():
 def test_rankings_are_kept_where_costs_differ_most():
     values = {"query_id": ["p", "p", "q", "q"], "run": ["a", "b"] * 2, "Hole@10": [0.5, 0.4, 0.9, 0.0]}
     assert kept(pl.DataFrame(values), "Hole@10", ["a"], 1) == ["q"]
+    equal_in_p = {"query_id": ["p", "p", "q", "q"], "run": ["a", "b"] * 2, "RR": [0.1 + 0.2, 0.3, 0.1, 0.5]}
+    assert kept(pl.DataFrame(equal_in_p), "RR", ["a", "b"], 1) == ["q"]
 
 
 def test_systems_of_equal_means_stand_by_name():
