@@ -241,6 +241,14 @@ def has_parts(qrels: object) -> bool:
     return find("qrels", "subtopic", schema) is not None
 
 
+def check_of_documents(measure: ResolvedMeasure, what: str, qrels: object) -> None:
+    """Refuse a measure of anything but documents; groups of evidence are those where judgments have no subtopics."""
+    kind = kind_of(measure.expression)
+    needs_parts = kind.part in measure.expression.meta.root_names() or (kind.part is not None and has_parts(qrels))
+    if needs_parts or not kind.by_document:
+        raise OptionError.not_for_kind(what, kind.name)
+
+
 def check_columns(
     pair: RunAndQrels, measures: Sequence[ResolvedMeasure], needs: Needs, *, of_relation: Iterable[str] | None = None
 ) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from math import comb
+from math import comb, isclose
 from typing import Any, Generic, NamedTuple
 
 import polars as pl
 
+from polars_ir.engine.needs import check_of_documents
 from polars_ir.errors import InputTypeError, OptionError, quoted
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import FrameT, Table
@@ -35,6 +36,9 @@ PAIR = ["run", "other"]
 
 #: Every subset of the runs is fused, and each further run doubles their number.
 MOST_SYSTEMS = 8
+
+#: Relative difference up to which sums of costs, and means, are equal: .1 + .2 is .3.
+ROUNDED_TO = 1e-12
 
 
 class Complementarity(NamedTuple, Generic[FrameT]):
@@ -100,6 +104,7 @@ def complementarity(
     [('a', 1, 0), ('b', 2, 1)]
     """
     measured_by = resolve_one(measure, "complementarity", ("n_relevant", "unique"))
+    check_of_documents(measured_by, "complementarity", qrels)
     rel = check("rel", rel, any_number())
     fusion = fusion_of(method, norm)
     table = table_of(runs, fusion, lower_is_better=lower_is_better)
@@ -239,6 +244,7 @@ def contribution(
     [('a', 1.0, 0.0, 0.5), ('b', 1.0, 0.0, 0.5)]
     """
     measured_by = resolve_one(measure, "contribution")
+    check_of_documents(measured_by, "contribution", qrels)
     fusion = fusion_of(method, norm, dialect, missing=missing)
     if weights is not None:
         check_reads_weights(fusion.method)
@@ -292,17 +298,17 @@ def _row(system: str, systems: list[str], worth: Mapping[tuple[str, ...], float]
 
 def _front(worth: Mapping[tuple[str, ...], float], costs: Mapping[str, float], *, lower: bool) -> list[tuple[str, ...]]:
     """The Pareto front of subsets: none is better at the same cost, or as good at a lower one."""
-    # Sums that differ in their last bits are equal.
-    points = {
-        subset: (round(sum(costs[s] for s in subset), 12), round(-v if lower else v, 12))
-        for subset, v in worth.items()
-        if subset
-    }
-    return [
-        subset
-        for subset, (price, value) in points.items()
-        if not any(p <= price and v >= value and (p < price or v > value) for p, v in points.values())
-    ]
+    points = {subset: (sum(costs[s] for s in subset), -v if lower else v) for subset, v in worth.items() if subset}
+    largest = max(map(abs, worth.values()))
+
+    def beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
+        # Sums that differ in their last bits are equal.
+        as_cheap = isclose(one[0], other[0], rel_tol=ROUNDED_TO)
+        as_good = isclose(one[1], other[1], rel_tol=0, abs_tol=ROUNDED_TO * largest)
+        cheaper, better = one[0] < other[0] and not as_cheap, one[1] > other[1] and not as_good
+        return (cheaper and (better or as_good)) or (better and as_cheap)
+
+    return [subset for subset, point in points.items() if not any(beats(other, point) for other in points.values())]
 
 
 def _costs(cost: Any, systems: list[str]) -> dict[str, float]:

@@ -7,6 +7,7 @@ from typing import Any, Generic, NamedTuple
 
 import polars as pl
 
+from polars_ir.engine.needs import check_of_documents
 from polars_ir.engine.run_and_qrels import judged_once
 from polars_ir.errors import OptionError, with_names
 from polars_ir.frames.judgments import check_whole
@@ -96,6 +97,7 @@ def rerank_gain(
     """
     depth, k = check("depth", depth, count()), check("k", k, count())
     measured_by = resolve_one(measure, "rerank_gain")
+    check_of_documents(measured_by, "rerank_gain", qrels)
     check_whole(qrels, measured_by.expression.meta.root_names())
     table, judgments = same_types(checked_run(run), judged_once(qrels))
     if "run" in table.dtypes:

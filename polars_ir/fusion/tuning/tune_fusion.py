@@ -11,6 +11,7 @@ from typing import Any, Generic, NamedTuple
 
 import polars as pl
 
+from polars_ir.engine.needs import check_of_documents
 from polars_ir.errors import Code, Fix, OptionError
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import FrameT, Table
@@ -140,6 +141,7 @@ def tune_fusion(
     """
     folds, seed = check("folds", folds, whole(2)), check("seed", seed, whole(0))
     measured_by = resolve_one(measure, "tune_fusion", OWN)
+    check_of_documents(measured_by, "tune_fusion", qrels)
     experiment = Experiment(method, dialect, missing, check("top", top, count()), measured_by)
     _check_has_weights(method, dialect)
     table = table_of(runs, experiment.fusion(norm), lower_is_better=lower_is_better)

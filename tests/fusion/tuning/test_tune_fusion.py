@@ -18,6 +18,7 @@ PYDOCS = ir.datasets.load("pydocs")
 
 #: Judgments of one document by two judges.
 TWICE = pl.DataFrame({"query_id": "q", "doc_id": ["x", "x"], "relevance": [1, 0], "judge": ["p", "m"]})
+OF_SUBTOPICS = TWICE.rename({"judge": "subtopic"})
 ROBUST = Path(ir.__file__).parents[2] / "shared" / "data" / "robust03"
 
 
@@ -252,8 +253,14 @@ def test_shapley_values_are_the_mean_gain_over_all_orders():
     assert dict(found.select("run", "pareto").rows()) == {"bm25": True, "chargrams": False, "tfidf": False}
     # Together a and b cost as much as c, in whose place they are as good.
     of_two = {"a": {"q": ["x"], "s": ["z"]}, "b": {"r": ["x"], "s": ["z"]}, "c": {"q": ["x"], "r": ["x"]}}
-    qrels, costs = {"q": ["x"], "r": ["x"]}, {"a": 0.1, "b": 0.2, "c": 0.3}
-    assert ir.contribution(of_two, qrels, "rrf", "P@1", cost=costs)["pareto"].all()
+    qrels = {"q": ["x"], "r": ["x"]}
+    for costs, on_front in [
+        ({"a": 0.1, "b": 0.2, "c": 0.3}, ["a", "b", "c"]),
+        ({"a": 110000.1, "b": 220000.2, "c": 330000.3}, ["a", "b", "c"]),
+        ({"a": 1e-13, "b": 2e-13, "c": 5e-13}, ["a", "b"]),
+    ]:
+        found = ir.contribution(of_two, qrels, "rrf", "P@1", cost=costs)
+        assert sorted(found.filter("pareto")["run"]) == on_front
 
 
 @pytest.mark.parametrize(
@@ -272,6 +279,14 @@ def test_shapley_values_are_the_mean_gain_over_all_orders():
         (
             lambda: ir.contribution({"a": {"q": ["x"]}, "b": {"q": ["y"]}}, TWICE.lazy()),
             "| 0   | q        | x      | 1         |",
+        ),
+        (
+            lambda: ir.contribution(PYDOCS.runs, OF_SUBTOPICS, measure="alpha_nDCG@5"),
+            "contribution goes with measures of documents; these are of subtopics",
+        ),
+        (
+            lambda: ir.tune_fusion(PYDOCS.runs, OF_SUBTOPICS, measure=ir.full_recall(k=5)),
+            "tune_fusion goes with measures of documents; these are of subtopics",
         ),
         (
             lambda: ir.complementarity(PYDOCS.runs, PYDOCS.qrels, ir.rank.max().alias("unique")),
