@@ -71,7 +71,8 @@ FINDINGS |= LOOKALIKES["query_id"] | LOOKALIKES["doc_id"] | SCORES | TIES | UNJU
 class Side(NamedTuple):
     """A run or qrels: the table, true for `repeated` rows, a table with all ids, and one of sound rows, each once.
 
-    All rows may repeat in the former, since searching for repetitions in a plan takes longer than all else.
+    The former, which may repeat rows, is for findings that count queries or distinct ids whatever repeats, so that a
+    plan is not searched for repeated rows only for them: that takes longer than all else.
     """
 
     table: CanonicalFrame
@@ -118,14 +119,14 @@ def checks(
         (ROWS, lambda: _rows(run, qrels)),
         (EMPTY, lambda: [_empty(run.table), _empty(qrels.table)]),
         (QUERIES, lambda: _queries(run.ids, qrels.ids)),
-        (ITSELF, lambda: _itself(run.ids, qrels.table)),
+        (ITSELF, lambda: _itself(run.sound, qrels.table)),
         (SHARES, lambda: [_shares(qrels.sound)]),
         *((LOOKALIKES[role], partial(_lookalikes, ids, role)) for role in DOCUMENT),
         (SCORES, lambda: [_tied(keys, top.placed)] if top.may_tie else []),
         (TIES, lambda: _ties(keys, top.relation, in_memory=tables.in_memory) if top.may_tie else []),
         (UNJUDGED, lambda: [_unjudged(keys, top.relation)]),
         (RANKS, lambda: _rank_column(tables.given, run.table)),
-        (LEAKS, lambda: _of_leaks(leaks(run.sound, qrels.ids, tables.history), LEAKS)),
+        (LEAKS, lambda: _of_leaks(leaks(run.sound, qrels.sound, tables.history), LEAKS)),
         (TWINS, lambda: _of_leaks(twins_of_gold(qrels.sound, tables.documents), TWINS)),
     ]
 

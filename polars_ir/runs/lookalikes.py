@@ -47,7 +47,7 @@ def lookalikes(pair: RunAndQrels, role: str) -> pl.LazyFrame | None:
 
 
 def _ids(table: CanonicalFrame, role: str) -> tuple[pl.LazyFrame, set[str]]:
-    """Ids of a table as texts, and the names in `FORMS` of their variations: all of a plan's, few of those in memory.
+    """Ids of a table as texts, and the names in `FORMS` of their variations, all of `FORMS` for a plan.
 
     Queries are there once, since there are few of them and many documents.
     """
