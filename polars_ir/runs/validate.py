@@ -15,7 +15,7 @@ from polars_ir.engine.relation import placed, relate
 from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.judgments import judgment_table
-from polars_ir.frames.kinds import PreparedJudgments, give_back
+from polars_ir.frames.kinds import PreparedJudgments
 from polars_ir.frames.rules import wrong_qrels_row, wrong_run_row
 from polars_ir.frames.table import run_table
 from polars_ir.frames.table_types import FrameT, Table
@@ -86,7 +86,8 @@ def validate(
     kind, judged = judgment_table(qrels, check=False, by=keys)
     if not kind.by_document:
         names = [name for name in names if name not in (findings.OF_GRADES | TWINS.keys())]
-    of_types, run_rows, qrels_rows = findings.id_types(run_table(run, check=False, by=keys), judged)
+    given = run_table(run, check=False, by=keys)
+    of_types, run_rows, qrels_rows = findings.id_types(given, judged)
     run_side = _side(run_rows, wrong_run_row(run_rows.keys))
     # Findings of the judgments alone are made once for judgments prepared for many runs.
     prepared = qrels if isinstance(qrels, PreparedJudgments) and qrels_rows is judged else None
@@ -104,7 +105,7 @@ def validate(
     if tables.in_memory:
         # One after the other: their rows must not be in memory together.
         found = [each.collect(engine="in-memory").lazy() for each in found]
-    return give_back(pl.concat([of_types.clear(), *found]).filter(pl.col("count") > 0), run)
+    return given.give_back(pl.concat([of_types.clear(), *found]).filter(pl.col("count") > 0), run)
 
 
 def _top(pair: RunAndQrels, names: Collection[str]) -> findings.Top:

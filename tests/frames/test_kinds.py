@@ -299,6 +299,7 @@ def test_a_rank_beside_a_score_is_ignored():
         (RUN.to_pandas(), pd.DataFrame),
         (RUN.to_arrow(), pl.DataFrame),
         (NESTED_RUN, pl.DataFrame),
+        ({"a": RUN, "b": RUN.lazy()}, pl.LazyFrame),
     ],
 )
 def test_the_kind_that_goes_in_comes_out(run, kind):
