@@ -146,11 +146,11 @@ def _judgments(qrels: CanonicalFrame, needs: Needs, run: CanonicalFrame) -> pl.L
 
 
 @functools.cache
-def _wrong_judgments(by: tuple[str, ...], per: tuple[str, ...], *keys: str) -> list[tuple[pl.Expr, str]]:
+def _wrong_judgments(by: tuple[str, ...], per: tuple[str, ...], *keys: str) -> tuple[tuple[pl.Expr, str], ...]:
     """True for invalid judgments, and for those that are there more than once, each with the message of a plan."""
     wrong_per = pl.any_horizontal(False, *(wrong_value(each) & ~nothing_judged() for each in per))
     repeated = (pl.len().over(*keys, "doc_id", *per) > 1) & ~nothing_judged()
-    return [(wrong_qrels_row(keys) | wrong_per, naming(BAD_QRELS, by)), (repeated, DUPLICATE_JUDGMENTS)]
+    return (wrong_qrels_row(keys) | wrong_per, naming(BAD_QRELS, by)), (repeated, DUPLICATE_JUDGMENTS)
 
 
 def by_sorting(
@@ -191,7 +191,7 @@ def by_counting(
     hit_keys = [f"hit_{key}" for key in keys]
     hit = ["hit", *(f"hit_{key}" for key in keys if key not in qrels.keys)]
     limits = tuning.TUNING
-    by_steps = run.rows >= limits.counted
+    by_steps = run.eager and run.rows >= limits.counted
     # With more judgments the tables of hashes take as long as they save.
     sparse = by_steps and run.rows >= limits.sparse * qrels.rows
     # The rows that are searched are among those that are left, except for documents judged for other queries.

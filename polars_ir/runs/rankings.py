@@ -81,7 +81,7 @@ def ranked(
     The score is Float64, unless it is to be `whole`: Float64 cannot hold every integer.
     """
     rows = oriented(run.guarded(), *columns, lower_is_better=lower_is_better)
-    if run.rows > tuning.TUNING.streaming_rows:
+    if run.eager and run.rows >= tuning.TUNING.streaming_rows:
         # In one chunk, where ids and numbers are looked up in a fraction of the time.
         rows = _placed(rows.collect().rechunk(), run.keys).lazy()
     else:
