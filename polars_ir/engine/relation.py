@@ -312,11 +312,17 @@ RELATIONS: Mapping[str, Callable[[Any, Any, Sequence[ResolvedMeasure], Needs], t
 }
 
 
-def given_back(pair: RunAndQrels, plan: pl.LazyFrame, like: Table[FrameT], then: Any = pl.DataFrame.clone) -> FrameT:
-    """A result in the kind of the run: of rows in memory checked, `then` changed, of a LazyFrame its plan."""
+def given_back(
+    pair: RunAndQrels,
+    plan: pl.LazyFrame,
+    like: Table[FrameT],
+    then: Callable[[pl.DataFrame], pl.DataFrame] | None = None,
+) -> FrameT:
+    """The result in the kind of the run: checked rows, passed through `then`; for a LazyFrame its plan."""
     if not pair.run.eager:
         return cast("FrameT", plan)
-    return give_back(then(collect_checked(pair, plan)), like)
+    rows = collect_checked(pair, plan)
+    return give_back(then(rows) if then else rows, like)
 
 
 def collect_checked(pair: RunAndQrels, result: pl.LazyFrame) -> pl.DataFrame:

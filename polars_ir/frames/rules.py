@@ -359,8 +359,8 @@ def _one_of_each(table: str, keys: list[str], names: Mapping[str, str], hint: st
     return Fix(words, code, without_code=f"{words}: {flag} first" if flag.startswith("-") else words)
 
 
-@functools.lru_cache
-def wrong_row(table: str, by: Sequence[str], *keys: str) -> tuple[pl.Expr, str]:
+@functools.cache
+def wrong_row(table: str, by: tuple[str, ...], *keys: str) -> tuple[pl.Expr, str]:
     """True for a row of a run, or of qrels, that cannot be evaluated, and the message of a plan."""
     wrong, says = (wrong_qrels_row, BAD_QRELS) if table == "qrels" else (wrong_run_row, BAD_RUN)
     return wrong(keys), naming(says, by)

@@ -31,7 +31,7 @@ NAMED = 3
 
 
 def warn_of_tables(run: Any, pair: RunAndQrels, measures: Sequence[ResolvedMeasure]) -> None:
-    """Warn of grades in memory, of tables or columns that were probably exchanged, and of ids of no document."""
+    """Warn of grades; of tables in memory also where they, or columns, look exchanged, and of ids of no document."""
     warn_of_grades(pair, measures)
     if not pair.run.rows:
         return

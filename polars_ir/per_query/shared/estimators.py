@@ -312,7 +312,7 @@ def intervals(
         return alone, [outcome.simultaneous for outcome in outcomes]
     alone = ends(how.alpha)
     if of_test:
-        # An interval that excludes 0 against p, or does not with it, is none.
+        # An interval that contradicts p is left out.
         alone = [
             end if end is None or p is None or (p <= how.alpha) == (end[0] > 0 or end[1] < 0) else None
             for end, p in zip(alone, [outcome.p for outcome in outcomes], strict=True)

@@ -160,7 +160,7 @@ class Queries:
         return replace(self, rows=rows.rename({CLUSTER: "query_id"}).sort("query_id"))
 
     def note(self, *, clustered: bool = True) -> str | None:
-        """Note on the clusters that count instead of queries or, with advice where they can, that they seem to have."""
+        """Note on clusters that count instead of queries, or that ids suggest, then with advice if `clustered`."""
         if self.cluster == QUERY:
             return "each query counts once, as the mean of its rows"
         if self.cluster is not None:

@@ -115,7 +115,10 @@ def _check_part(table: CanonicalFrame, of: CanonicalFrame) -> None:
 
 
 def with_people(queries: Queries, reference: Any, *, named: bool = False) -> Queries:
-    """The queries with columns of people's values, by the measures that both have: of all that are `named`."""
+    """The queries with columns of people's values, by the measures that both have.
+
+    Measures that are `named` must be in both.
+    """
     of, keys = queries.table, list(queries.table.keys)
     if QUERY in of.dtypes:
         says = "needs one row per query and system in per_query, which has several."
