@@ -67,7 +67,7 @@ def against(pairs: Rows | None, measure: str, run: str, other: str) -> dict[str,
 def figures(values: Iterable[float | None], *, signed: bool = False) -> list[str]:
     """Numbers with four decimals, or as many as keep different ones different; none becomes 0."""
     values = list(values)
-    # Of what floats alone tell apart no decimals do.
+    # Values that differ by rounding alone are one.
     different = {float(f"{value:.13g}") for value in values if value is not None}
     places = 4
     while places < 13 and len({f"{value:.{places}f}" for value in different}) < len(different):

@@ -52,15 +52,16 @@ def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> 
     measured = {each.name: each.expression for each in resolved}
     # The counts are of documents, and measures of one call read one kind of judgments.
     of_documents = kind_of(*measured.values()) is DOCUMENTS
-    counted = {each.name: each.expression for each in resolve(COUNTS)} if of_documents else {}
+    # Names of these, or of measures that are drawn, may be those of others of the user's.
+    renamed = {each.name for each in filter(is_renamed, resolved)}
+    counts = COUNTS if of_documents and renamed.isdisjoint(COUNTS) else []
+    counted = {name: parse(name) for name in counts}
     frames = in_memory(frames_of(runs))
     table = labelled_table(frames) if qrels is None else run_table(frames, check=False)
     # Documents without ids cannot be shown.
     rows = None if table.numbered else with_run(table.all_columns().collect())
     cutoffs = {} if rows is None or not of_documents else at_cutoffs(resolved[0], rows)
-    # A measure of the user's may have the name of one that would be drawn.
-    if any(each.name in cutoffs for each in filter(is_renamed, resolved)):
-        cutoffs = {}
+    cutoffs = cutoffs if renamed.isdisjoint(cutoffs) else {}
     besides = counted | {name: parse(name) for name in cutoffs}
     columns = besides | measured
     LOG.info("evaluating %d measures", len(columns))

@@ -19,7 +19,7 @@ const FILTERS = {
 /** The systems of the pair, one where there is no other. */
 const pairOf = () => (systems.length > 1 ? [state.a, state.b] : [state.a]);
 
-/** The difference of two values by which `compare` counts: what floats alone tell apart is none. */
+/** The difference of two values by which `compare` counts: rounding alone makes none. */
 function differenceOf(a, b) {
   let largest = 0;
   for (const system of [a, b]) figuresOfAll(state.measure, system).forEach((each) => { largest = Math.max(largest, Math.abs(each) || 0); });
