@@ -61,7 +61,8 @@ def parts_of(
         some = "; ".join(", ".join(map(str, row)) for row in lone.select(by).head(SHOWN).rows())
         warn(f"values of {quoted(by)} in only one frame are left out ({lone.height}): {some}.")
     if not parts:
-        firsts = "; ".join(f"{role} has {each.head(3).rows()}" for role, each in zip(sides, values, strict=True))
+        of_each = ([", ".join(map(str, row)) for row in each.sort(by).head(3).rows()] for each in values)
+        firsts = "; ".join(f"{role} has {quoted(first)}" for role, first in zip(sides, of_each, strict=True))
         raise DataError(f"new and old share no value of {quoted(by)}: {firsts}.")
     return parts
 
