@@ -160,7 +160,10 @@ class Queries:
         return replace(self, rows=rows.rename({CLUSTER: "query_id"}).sort("query_id"))
 
     def note(self, *, clustered: bool = True) -> str | None:
-        """Note on clusters that count instead of queries, or that ids suggest, then with advice if `clustered`."""
+        """Note on clusters that count instead of queries, or that ids suggest.
+
+        With advice if queries can be `clustered`.
+        """
         if self.cluster == QUERY:
             return "each query counts once, as the mean of its rows"
         if self.cluster is not None:
