@@ -7,8 +7,10 @@ must be there exactly once: where the code is written anew, planting fails until
 import __future__
 
 import ast
+import functools
 import importlib
 import inspect
+import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +20,6 @@ from typing import Any, NamedTuple
 import pytest
 
 import polars_ir
-from polars_ir.language import names
 
 from . import thresholds
 from .case import Case
@@ -313,11 +314,20 @@ def planted(bug: Bug) -> Iterator[None]:
     function = found(bug.function)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(function, "__code__", code_with(bug, function))
-        names._parse.cache_clear()  # noqa: SLF001  # what a bug made must not stay
+        forget()
         try:
             yield
         finally:
-            names._parse.cache_clear()  # noqa: SLF001
+            forget()
+
+
+def forget() -> None:
+    """Clear the caches of the package: what a bug made must not stay, nor what was made before hide the bug."""
+    for name, module in [*sys.modules.items()]:
+        if name.partition(".")[0] == "polars_ir":
+            for kept in vars(module).values():
+                if isinstance(kept, functools._lru_cache_wrapper):  # noqa: SLF001
+                    kept.cache_clear()
 
 
 def found(path: str) -> Any:
