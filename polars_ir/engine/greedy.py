@@ -18,11 +18,7 @@ import polars as pl
 
 from polars_ir.errors import Code, Fix, IRError
 from polars_ir.language.cover import GREEDY, Cover
-from polars_ir.language.words import text
-
-#: Gains this close to the best one, relative to it, are tied with it: they are sums of products, which rounding moves
-#: by some 1e-16 (0.1 + 0.2 + 0.7 is not 0.7 + 0.2 + 0.1), so that the largest would be chance.
-ROUNDING = 1e-12
+from polars_ir.language.words import ROUNDED_TO, text
 
 #: Maximum number of places filled in one plan: each makes it deeper, and at some 1000 Polars runs out of stack.
 DEEPEST = 100
@@ -105,7 +101,8 @@ def _filled(places: pl.DataFrame, alpha: float, k: int | None) -> pl.DataFrame:
 def _with_place(places: pl.LazyFrame, alpha: float, place: int) -> pl.LazyFrame:
     """One more place filled, in every query, and the remaining need for the subtopics that it covers."""
     added = pl.col("worth").sum().over("document")
-    best = pl.col("added").max().over("query") * (1 - ROUNDING)
+    # Gains are sums of products, of which rounding would make the largest chance.
+    best = pl.col("added").max().over("query") * (1 - ROUNDED_TO)
     first = pl.col("document").filter("tied").max().over("query")
     met = pl.when("taken").then(pl.col("gain")).otherwise(0.0).max().over("need")
     return (

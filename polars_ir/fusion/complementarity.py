@@ -28,7 +28,7 @@ from polars_ir.fusion.weights import by_query, by_system, check_reads_weights, i
 from polars_ir.language.columns import is_cost
 from polars_ir.language.names import resolve_one
 from polars_ir.language.options import any_number, check, count, is_number, public
-from polars_ir.language.words import average, ratio, total
+from polars_ir.language.words import ROUNDED_TO, average, ratio, total
 from polars_ir.runs.rankings import LowerIsBetter
 from polars_ir.runs.similarity import similarity
 
@@ -36,9 +36,6 @@ PAIR = ["run", "other"]
 
 #: Every subset of the runs is fused, and each further run doubles their number.
 MOST_SYSTEMS = 8
-
-#: Relative difference up to which sums of costs, and means, are equal: .1 + .2 is .3.
-ROUNDED_TO = 1e-12
 
 
 class Complementarity(NamedTuple, Generic[FrameT]):

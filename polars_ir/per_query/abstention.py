@@ -11,15 +11,12 @@ from polars_ir.errors import Code, DtypeError, Fix
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.columns import is_cost
 from polars_ir.language.options import public
-from polars_ir.language.words import ratio, total
+from polars_ir.language.words import ROUNDED_TO, ratio, total
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.queries import ALL, queries_of
 
 #: Points of a curve: no query left out, a tenth, up to nine tenths.
 N_RATES = 10
-
-#: Relative step by which one confidence must exceed another: sums in another order differ in their last bits.
-NOISE = 1e-12
 
 
 @public()
@@ -96,7 +93,7 @@ def _surest_first(value: pl.Expr, sure: pl.Expr) -> pl.Expr:
     rising = sure.sort(nulls_last=True)
     below = rising.shift()
     # Levels, since rounding could separate two neighbours.
-    is_higher = (rising > below) & (rising - below > NOISE * pl.min_horizontal(rising.abs(), below.abs()))
+    is_higher = (rising > below) & (rising - below > ROUNDED_TO * pl.min_horizontal(rising.abs(), below.abs()))
     # By two keys at once: two sorts in turn need not keep the order of the first.
     level = is_higher.fill_null(False).cum_sum().gather(sure.rank("ordinal") - 1)
     return value.sort_by(level, "query_id", descending=True, nulls_last=True)

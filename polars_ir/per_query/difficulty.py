@@ -16,13 +16,10 @@ from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.columns import is_cost
 from polars_ir.language.names import is_one
 from polars_ir.language.options import check, count, or_none, public
-from polars_ir.language.words import average
+from polars_ir.language.words import ROUNDED_TO, average
 from polars_ir.per_query.shared.averages import Averaging, std_of
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.queries import Queries, queries_of, systems_of
-
-#: Difference of two values, relative to the better one, up to which they are equal: .1 + .2 is .3.
-ROUNDED_TO = 1e-12
 
 
 @public()

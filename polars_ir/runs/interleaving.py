@@ -19,13 +19,11 @@ from polars_ir.frames.rules import Rule, checked, guard
 from polars_ir.frames.table import same_types
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import LARGEST, Value, check, column, is_whole, or_none, public, whole
+from polars_ir.language.words import ROUNDED_TO
 from polars_ir.runs.rankings import checked_run, ranked, returned
 
 #: Each pick looks at all documents picked before, so that the plan grows with the square of the length.
 MOST_PLACES = 50
-
-#: Least lead of a team, as a share of its credit; what is smaller is rounding.
-NOISE = 1e-12
 
 IMPRESSION: Value[Any] = Value(
     "a text or a whole number of 64 bits", lambda id_: isinstance(id_, str) or is_whole(id_, -(2**63), 2**63 - 1)
@@ -171,7 +169,7 @@ def interleaving(
         raise DataError(says, about="cluster", fix="Leave it out, or take a column that distinguishes queries")
     lead = pl.col("b") - pl.col("a")
     # Sums of credits in another order differ in their last bits.
-    is_lead = lead.abs() > NOISE * pl.max_horizontal("a", "b")
+    is_lead = lead.abs() > ROUNDED_TO * pl.max_horizontal("a", "b")
     impressions = of_teams.with_columns(lead=pl.when(is_lead).then(lead.sign()).otherwise(0.0))
     lead = pl.col("lead")
     won = {"a": (lead < 0).sum().cast(pl.UInt32), "b": (lead > 0).sum().cast(pl.UInt32)}

@@ -18,7 +18,7 @@ from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.columns import is_cost
 from polars_ir.language.names import resolve_one
 from polars_ir.language.options import check, count, public
-from polars_ir.language.words import average, place, ratio
+from polars_ir.language.words import ROUNDED_TO, average, place, ratio
 from polars_ir.runs.evaluate import evaluate
 from polars_ir.runs.rankings import checked_run, collected, ranked
 from polars_ir.runs.verbs import rerank
@@ -28,9 +28,6 @@ DEPTHS = (5, 10, 20, 30, 50, 100, 200, 500, 1000)
 
 #: Shares of reranked queries, in per cent.
 SHARES = range(0, 101, 10)
-
-#: Least gain of all, as a share of the gains and losses it is the sum of; what is smaller is rounding.
-NOISE = 1e-12
 
 
 class RerankGain(NamedTuple, Generic[FrameT]):
@@ -184,7 +181,7 @@ def _gating(per_query: pl.DataFrame) -> pl.DataFrame:
     gains = pl.concat([pl.Series([0.0]), ordered["difference"].cum_sum()])
     margins = pl.concat([pl.Series([None], dtype=pl.Float64), ordered["margin"].cum_max()])
     # Gains and losses that cancel each other leave the rounding of their sum.
-    is_gain = abs(gains[-1]) > NOISE * ordered.select(pl.col("difference").abs().sum()).item()
+    is_gain = abs(gains[-1]) > ROUNDED_TO * ordered.select(pl.col("difference").abs().sum()).item()
     before = float(per_query.select(average(pl.col("before"))).item()) if n else 0.0
     rows = {
         "reranked": [count / n if n else 0.0 for count in counts],
