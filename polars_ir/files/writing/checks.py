@@ -7,7 +7,6 @@ from typing import IO, Any
 import polars as pl
 
 from polars_ir.errors import SHOWN, DataError
-from polars_ir.files.formats.record import Role
 from polars_ir.frames.canonical_frame import CanonicalFrame
 
 #: The rows of a run that are sorted at a time, and more only of a query that has more: about 1 GB of memory. Each
@@ -56,15 +55,15 @@ def check_scores(table: CanonicalFrame, wrong: pl.Expr, problem: str) -> None:
     raise_if_any("run", bad, problem, "Leave them out, or write Parquet.", {})
 
 
-def check_text(role: Role, table: CanonicalFrame) -> None:
+def check_text(name: str, table: CanonicalFrame) -> None:
     """Raise a `DataError` for ids that go on over lines, and scores that texts do not hold."""
-    if role == "run" and "score" in table.dtypes:
+    if name == "run" and "score" in table.dtypes:
         check_precise(table)
     ids = [id for id in ("query_id", "doc_id") if table.dtypes.get(id) in (pl.String, pl.Categorical, pl.Enum)]
     if ids:
         broken = pl.any_horizontal(pl.col(id).cast(pl.String).str.contains(BROKEN) for id in ids)
         problem = "whose id has a line end or a NUL, and could not be read back"
-        raise_if_any(role, table.select(*ids).filter(broken), problem, "Give them other ids, or write Parquet.", {})
+        raise_if_any(name, table.select(*ids).filter(broken), problem, "Give them other ids, or write Parquet.", {})
 
 
 def check_precise(table: CanonicalFrame) -> None:
