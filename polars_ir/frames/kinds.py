@@ -71,6 +71,8 @@ OF_FILES = re.compile(r"data type mismatch for column (.*): incoming: (\w+).* !=
 #: The modules whose classes are datasets; a module of the user's may be called `datasets`, too.
 HUGGING_FACE = ("datasets.arrow_dataset", "datasets.iterable_dataset", "datasets.dataset_dict")
 
+#: The beginning of days and times as Polars writes them.
+YEAR_FIRST = r"^\d{4}-\d\d-\d\d"
 
 #: The line that makes a table of what another package keeps on disks or on a cluster.
 ELSEWHERE = {
@@ -165,9 +167,12 @@ def collected(
 def as_dtype(values: pl.Series, dtype: pl.DataType) -> pl.Series | None:
     """Values of another dtype, days and times also from their texts in CSV and NDJSON; None where it is not theirs."""
     text = values.cast(pl.String).str if isinstance(values.dtype, TEXT) else None
+    # Polars takes 01/02/2026 for the first of February, which may be the second of January.
+    if text is not None and isinstance(dtype, (pl.Date, pl.Datetime)) and not text.contains(YEAR_FIRST).all():
+        return None
     try:
         if text is not None and dtype == pl.Date:
-            made = text.to_date()
+            made = text.to_date("%Y-%m-%d")
         elif text is not None and dtype == pl.Time:
             made = text.to_time()
         elif text is not None and isinstance(dtype, pl.Datetime):

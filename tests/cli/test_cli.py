@@ -802,18 +802,21 @@ def test_days_of_a_run_are_rows_of_their_own(tmp_path, capsys):
     assert [row["day"] for row in json.loads(capsys.readouterr().out)["measures"]] == ["2026-01-05", "2026-01-06"]
     assert main(gating) == 3
     assert json.loads(capsys.readouterr().out)["measures"][0]["n_queries"] == 2
-    # The days of a CSV are texts, and may have other digits.
-    of_csv, stored = tmp_path / "figures.csv", pl.read_parquet(figures)
+    # The days of a CSV are texts, and may have other digits; its ids are texts, too.
+    of_csv, stored = tmp_path / "figures.csv", pl.read_parquet(figures).with_columns(pl.col("query_id").str.tail(1))
     gating[2] = str(of_csv)
     for dtype, written, shown in (
         (pl.Date, pl.Date, "2026-01-05"),
         (pl.Datetime("ms"), pl.Datetime("us"), "2026-01-05T00:00:00.000"),
     ):
-        stored.cast({"day": dtype}).write_parquet(figures)
+        stored.cast({"day": dtype, "query_id": pl.Int64}).write_parquet(figures)
         stored.cast({"day": written}).write_csv(of_csv)
         capsys.readouterr()
         assert main([*gating, "--by", "day"]) == 3
         assert json.loads(capsys.readouterr().out)["measures"][0]["day"] == shown
+        # Those of another order than year, month and day are ambiguous.
+        stored.with_columns(pl.col("day").dt.to_string("%m/%d/%Y")).write_csv(of_csv)
+        assert "in new and String in old. Cast one" in failing([*gating, "--by", "day"], capsys)
 
 
 def test_runs_of_several_days_are_evaluated_by_the_columns_of_by(folder, capsys):

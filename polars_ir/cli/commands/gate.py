@@ -102,7 +102,8 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
 
 
 def _of_one_type(sides: list[pl.DataFrame]) -> list[pl.DataFrame]:
-    """Figures whose days and times, which a CSV has as texts, are of the dtype that those of the other side have."""
+    """Figures with ids of one type, and with days and times, which a CSV has as texts, of the other side's dtypes."""
+    sides = list(alike(*sides)) if len(sides) == 2 else sides
     made = []
     for side, other in zip(sides, reversed(sides), strict=True):
         texts = {name for name, dtype in side.schema.items() if isinstance(dtype, TEXT)}
