@@ -230,9 +230,11 @@ def test_a_measure_under_the_name_of_another_is_none_the_less_itself():
         zip(content["doubts"]["bounds"]["run"], content["doubts"]["bounds"]["mean"], strict=True)
     )
     assert set(content["rankings"]["places"]["contribution"]) == {0.0, 0.5}
-    # Its name is that of another which would be drawn, or is counted.
-    assert ir.report(runs, qrels, [ir.ndcg(k=1).alias("nDCG@3")], n_queries=0).content["cutoffs"] is None
-    assert ir.report(runs, qrels, [ir.ndcg(k=1).alias("NumRet")], n_queries=0).content["counts"] == []
+    # Their names are those of others which would be drawn and counted.
+    content = ir.report(
+        runs, qrels, [ir.ndcg(k=1).alias("nDCG@3"), ir.precision(k=1).alias("NumRet")], n_queries=0
+    ).content
+    assert (content["cutoffs"], content["counts"]) == (None, [])
     assert content["made"]["python"] == "ir.report(runs, qrels, measures)"
 
 
