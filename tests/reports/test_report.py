@@ -230,12 +230,12 @@ def test_a_measure_under_the_name_of_another_is_none_the_less_itself():
         zip(content["doubts"]["bounds"]["run"], content["doubts"]["bounds"]["mean"], strict=True)
     )
     assert set(content["rankings"]["places"]["contribution"]) == {0.0, 0.5}
+    assert content["made"]["python"] == "ir.report(runs, qrels, measures)"
     # Their names are those of others which would be drawn and counted.
     content = ir.report(
         runs, qrels, [ir.ndcg(k=1).alias("nDCG@3"), ir.precision(k=1).alias("NumRet")], n_queries=0
     ).content
     assert (content["cutoffs"], content["counts"]) == (None, [])
-    assert content["made"]["python"] == "ir.report(runs, qrels, measures)"
 
 
 def test_the_comment_has_the_largest_drop_where_queries_lack_a_value():
