@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -17,7 +17,7 @@ from polars_ir.files.rows.blanks import Words, first_line, no_grades
 from polars_ir.files.rows.tags import OTHER_TAG, other_tag, tags_of, warn_of_tags, warn_of_tags_at_ends
 from polars_ir.files.rows.unreadable import FAILURES, because
 from polars_ir.files.rows.verdicts import FIRST_LINES, Checked
-from polars_ir.frames.roles import ROLE_OF, ROLES, find
+from polars_ir.frames.roles import ROLES, columns_of, find
 from polars_ir.frames.rules import RowsT, Rule, checked
 
 #: The types of scores and grades to try, narrowest first.
@@ -232,15 +232,24 @@ def _check_same(files: Sequence[File], columns: Sequence[list[str] | pl.Schema])
         if of_file != columns[0]:
             had, wanted = map(_listed, (of_file, columns[0]))
             problem = f"its columns are {had}; those of {called(files[0])} are {wanted}."
-            role_of = {name: ROLE_OF.get(fold(name)) for name in (*columns[0], *of_file)}
-            named = {role_of[name]: name for name in columns[0] if role_of[name]}
-            others = {name: named.get(role_of[name], name) for name in of_file if name not in columns[0]}
-            taken = [*of_file, *others.values()]
-            others = {name: wanted for name, wanted in others.items() if taken.count(wanted) == 1}
+            if (others := _renamed(of_file, columns[0])) is None:
+                raise FileError.of_file(file, f"{problem} Give both the same columns.")
             frames = f"..., other.rename({others})" if others else "..."
             code = Code(f"pl.concat([{frames}], how='diagonal_relaxed')")
             fix = Fix("Read each by itself, and put them together", code)
             raise FileError.of_file(file, problem, fix=fix)
+
+
+def _renamed(columns: Collection[str], first: Collection[str]) -> dict[str, str] | None:
+    """The first file's names of columns of another file, by role; None where no names would make one table of both."""
+    try:
+        ours, theirs = (columns_of("run", names, list(ROLES)) for names in (first, columns))
+    except ColumnError:
+        return None
+    others = {theirs[role]: name for role, name in ours.items() if theirs.get(role, name) != name}
+    # A role of one file alone would be null in the rows of the other.
+    clash = ours.keys() != theirs.keys() or any(name in columns for name in others.values())
+    return None if clash else others
 
 
 def _listed(columns: list[str] | pl.Schema) -> str:

@@ -207,8 +207,11 @@ def test_csv_files_of_other_columns_are_an_error(write: Write, reader: Reader) -
         reader(paths)
     # Put together as they are, half of the scores would be null.
     assert "pl.concat([..., other.rename({'sim': 'score'})], how='diagonal_relaxed')" in str(error.value)
-    with pytest.raises(FileError, match=r"pl.concat\(\[\.\.\.\], how='diagonal_relaxed'\)"):
-        reader([paths[0], write("qid,docno,sim,similarity\nq,d,1,1\n", "c.csv")])
+    for header in ("qid,docno,sim,similarity", "query_id,doc,score,note"):
+        with pytest.raises(FileError, match=r"are qid, docno, score\. Give both the same columns\."):
+            reader([paths[0], write(f"{header}\nq,d,1,1\n", "c.csv")])
+    with pytest.raises(FileError, match=r"{'question_id': 'qid', 'product_id': 'docno'}"):
+        reader([paths[0], write("question_id,product_id,score\nq,d,1\n", "d.csv")])
 
 
 @run_readers
