@@ -206,7 +206,7 @@ def queries_of(
     required("queries", "query_id", queries.columns)
     for name in wanted:
         if name == find("queries", "query_id", queries.columns):
-            raise ColumnError(f"{name!r} is the query itself. Name another column.")
+            raise ColumnError(f"{name!r} has the ids of queries. Name another column.")
         if name not in queries.columns:
             have, they, about = "has", "it has", "queries"
             if queries is of_logs:

@@ -611,7 +611,7 @@ def test_means_can_be_taken_by_a_column_of_queries(folder, capsys):
         (["--queries", "none.csv", "--by", "language"], "none.csv has no 'query_id' column"),
         (["--queries", "queries.csv", "--weights", "language"], "weights column 'language' must be numbers"),
         (["--queries", "queries.csv", "--by", "langage"], "queries.csv has no column 'langage'"),
-        (["--queries", "queries.csv", "--by", "qid"], "'qid' is the query itself"),
+        (["--queries", "queries.csv", "--by", "qid"], "'qid' has the ids of queries. Name another column."),
         (["--queries", "queries.txt", "--by", "language"], "queries.txt: there is no such file"),
     ],
 )
