@@ -99,7 +99,7 @@ def alike(left: Given, right: pl.DataFrame) -> tuple[Given, pl.DataFrame]:
 
 
 def all_alike(run: Given, tables: Mapping[str, Any]) -> tuple[Given, dict[str, Any]]:
-    """A run and others with ids of one type, as `alike`; what is no table stays as it is."""
+    """A run and others with ids of one type, as `alike`; other values are left unchanged."""
     made: dict[str, Any] = dict(tables)
     # Twice, since the last of them may make the run's ids texts.
     for name in (*made, *made):

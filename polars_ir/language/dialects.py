@@ -337,7 +337,7 @@ def _unknown(text: str, name: str, tool: str) -> MeasureError:
         return MeasureError(f"{says} Known are {quoted(names)}.")
     if says := elsewhere(name):
         return MeasureError(f"{text!r} {says}.")
-    near = did_you_mean(_alike(text, name))
+    near = did_you_mean(_nearest(text, name))
     return MeasureError(f"no measure is called {text!r}.{near} {option('`ir.catalog()`')} lists them all.")
 
 
@@ -353,7 +353,7 @@ def _of_several_tools(text: str, tools: Iterable[str]) -> MeasureError:
     )
 
 
-def _alike(text: str, name: str) -> list[str]:
+def _nearest(text: str, name: str) -> list[str]:
     """The nearest names of measures to a text whose `name` is of none, each with the parameters of the text."""
     names = alike(name, _names(catalogued()))
     with_parameters = [close + text[len(name) :] for close in names]

@@ -233,9 +233,24 @@ def _is_read_as(text: str, call: MeasureCall) -> bool:
 
 
 def is_renamed(measure: ResolvedMeasure) -> bool:
-    """True for a measure whose name is not the default one of its call."""
-    call = measure.call
-    return call is None or info_of(call).column(call.arguments) != measure.name
+    """True for a measure that its name does not stand for."""
+    if call := measure.call:
+        return info_of(call).column(call.arguments) != measure.name
+    try:
+        return measure.expression.meta != parse(measure.name).meta
+    except MeasureError:
+        return True
+
+
+def call_behind(measure: ResolvedMeasure) -> MeasureCall | None:
+    """The call of a measure, also of one in a tool's words, which has a value for queries without a relevant document.
+
+    None for a user's own aggregation.
+    """
+    if measure.call or is_renamed(measure):
+        return measure.call
+    named = column_of(measure.name)
+    return None if named is None else call_of(named.info.function(**named.arguments))
 
 
 def sql_names(columns: Iterable[str], measured: Iterable[ResolvedMeasure], keys: Iterable[str] = ()) -> dict[str, str]:
@@ -250,10 +265,10 @@ def sql_names(columns: Iterable[str], measured: Iterable[ResolvedMeasure], keys:
         base, part = (measure, column[len(measure) + 1 :]) if measure in of else (column, "")
         if base not in of:
             continue
-        call, renamed = of[base].call, is_renamed(of[base])
-        if renamed and not sql.PLAIN.fullmatch(base):
+        call = None if is_renamed(of[base]) else of[base].call
+        if call is None and not sql.PLAIN.fullmatch(base):
             raise sql.no_name(repr(base))
-        text = base if renamed or call is None else in_sql(call)
+        text = base if call is None else in_sql(call)
         names[column] = f"{text}_{part}" if part else text
     folded = {text.lower(): text for text in names.values()}
     if len(folded) < len(names):

@@ -46,8 +46,11 @@ EFFECT = {
     "note": pl.String,
 }
 
-#: The column of judges, as `evaluate(by="judge")` makes it; columns of coefficients, with their methods.
-JUDGE, TAUS = "judge", {"tau": "kendall", "tau_ap": "tau_ap"}
+#: The column of judges, as `evaluate(by="judge")` makes it.
+JUDGE = "judge"
+
+#: Columns of coefficients, with their methods.
+TAUS = {"tau": "kendall", "tau_ap": "tau_ap"}
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_ir.frames.roles import find
 from polars_ir.language.kinds import kind_of
-from polars_ir.language.names import ResolvedMeasure
+from polars_ir.language.names import ResolvedMeasure, call_behind
 from polars_ir.per_query.means import mean
 from polars_ir.reports.answer import plain
 from polars_ir.reports.content import Doubts, Finding
@@ -75,7 +75,8 @@ def _found(experiment: Experiment, rows: pl.DataFrame) -> Iterator[dict[str, Any
 
 def _bounds(rows: pl.DataFrame, qrels: Any, measure: ResolvedMeasure, options: Reporting) -> dict[str, Any] | None:
     """Mean of a measure with its bounds by system; None for a measure without, and without unjudged documents."""
-    if measure.call is None or measure.call.arguments.get("budget") is not None:
+    call = call_behind(measure)
+    if call is None or call.arguments.get("budget") is not None:
         return None
     if "bounds" in kind_of(measure.expression).refuses:
         return None

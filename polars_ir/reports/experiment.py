@@ -13,7 +13,7 @@ from polars_ir.frames.table import labelled_table, run_table
 from polars_ir.language.catalog import info_of
 from polars_ir.language.columns import is_cost
 from polars_ir.language.kinds import DOCUMENTS, kind_of
-from polars_ir.language.names import Measures, ResolvedMeasure, is_renamed, parse, resolve
+from polars_ir.language.names import Measures, ResolvedMeasure, call_behind, is_renamed, parse, resolve
 from polars_ir.runs.alternatives import check_number, cutoff_of, frames_of, in_memory
 from polars_ir.runs.evaluate import evaluate_collected
 from polars_ir.runs.judgments import judgments
@@ -52,7 +52,7 @@ def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> 
     measured = {each.name: each.expression for each in resolved}
     # The counts are of documents, and measures of one call read one kind of judgments.
     of_documents = kind_of(*measured.values()) is DOCUMENTS
-    # Names of these, or of measures that are drawn, may be those of others of the user's.
+    # The user may have given these names, and those of the measures that are drawn, to other measures.
     renamed = {each.name for each in filter(is_renamed, resolved)}
     counts = COUNTS if of_documents and renamed.isdisjoint(COUNTS) else []
     counted = {name: parse(name) for name in counts}
@@ -101,11 +101,12 @@ def at_cutoffs(measure: ResolvedMeasure, rows: pl.DataFrame) -> dict[str, int]:
     """
     longest: int = rows.group_by("run", "query_id").len().select(pl.col("len").max().fill_null(0)).item()
     cutoffs = {*filter(longest.__gt__, CUTOFFS), longest, cutoff_of(measure) or longest} - {0}
-    call = measure.call
+    call, is_ours = call_behind(measure), measure.call is not None
     if len(cutoffs) < 2 or call is None or "k" not in call.arguments or pl.Expr in map(type, call.arguments.values()):
         return {}
     info = info_of(call)
-    names = {info.column({**call.arguments, "k": k}): k for k in sorted(cutoffs)}
+    in_words = measure.name.partition("@")[0]
+    names = {info.column({**call.arguments, "k": k}) if is_ours else f"{in_words}@{k}": k for k in sorted(cutoffs)}
     try:
         list(map(parse, names))
     except MeasureError:

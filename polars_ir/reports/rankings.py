@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import IRError
-from polars_ir.language.names import ResolvedMeasure, resolve
+from polars_ir.language.names import ResolvedMeasure, call_behind, resolve
 from polars_ir.language.options import is_number
 from polars_ir.per_query.difficulty import hardest
 from polars_ir.reports.content import Documents, Missing, Rankings
@@ -32,8 +32,11 @@ DEPTH, LOOKED_UP = 10, 100
 #: The relevant documents of a query that no system has down to the depth: the most that are kept.
 MISSED = 20
 
-#: Number of queries whose missing evidence is looked up, and the maximum length of a text.
-DROPS, LONGEST_TEXT = 5, 600
+#: Number of queries whose missing evidence is looked up.
+DROPS = 5
+
+#: Maximum length of a text.
+LONGEST_TEXT = 600
 
 #: Default number of queries whose rankings are kept.
 N_QUERIES = 200
@@ -70,7 +73,7 @@ def rankings_of(
     LOG.info("explaining the rankings of %d queries", len(ids))
     for measure in (*experiment.resolved, *resolve("nDCG@10")):
         # What a document adds to a measure of the user's own need not be what they would expect.
-        if measure.call and (explained := _explained(rows, qrels, measure, ids, options)) is not None:
+        if call_behind(measure) and (explained := _explained(rows, qrels, measure, ids, options)) is not None:
             depth = min(cutoff_of(measure) or DEPTH, DEPTH)
             shown = documents_of(explained, systems, documents, depth)
             return {"measure": measure.name, "depth": depth, "queries": ids, **shown}
@@ -150,5 +153,6 @@ def missing_of(experiment: Experiment, pair: Sequence[str]) -> Missing | None:
 
 def _first_relevant(measure: ResolvedMeasure) -> tuple[int | None, float]:
     """The cutoff of a measure, and the lowest grade that is relevant to it, 1 where it names none."""
-    rel = measure.call.arguments.get("rel") if measure.call else None
+    call = call_behind(measure)
+    rel = call.arguments.get("rel") if call else None
     return cutoff_of(measure), rel if is_number(rel) else 1

@@ -420,8 +420,10 @@ def _figures(experiment: Experiment, ids: pl.Series) -> bytes:
     per_query, measures, systems, *_ = experiment
     order = pl.DataFrame({"run": systems}).join(ids.to_frame("query_id"), how="cross", maintain_order="left_right")
     grid = order.join(per_query, on=["run", "query_id"], how="left", maintain_order="left")
-    values = grid.select(pl.col(*measures, *experiment.counts).fill_null(float("nan")))
-    return b"".join(column.to_numpy().astype("<f8").tobytes() for column in values)
+    values = grid.with_columns(pl.col(*measures, *experiment.counts).fill_null(float("nan")))
+    # A count may also be one of the measures.
+    columns = (values[name] for name in (*measures, *experiment.counts))
+    return b"".join(column.to_numpy().astype("<f8").tobytes() for column in columns)
 
 
 def _made(

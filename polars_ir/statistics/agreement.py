@@ -179,7 +179,7 @@ def ac1(pairs: Pairs, sums: Floats) -> Floats:
 
 
 def agreed(level: int) -> Coefficient:
-    """Share of the first judge's documents of a level that the other has there, too, of grades that are cut."""
+    """Share of the first judge's documents at a level that the second judge also puts there; grades are cut."""
 
     def coefficient(pairs: Pairs, sums: Floats) -> Floats:
         of = pairs.first == level
@@ -194,13 +194,17 @@ def _ratio(numerator: Floats, denominator: Floats) -> Floats:
     return np.asarray(np.divide(numerator, denominator, out=undefined, where=denominator != 0))
 
 
-#: Coefficients of relevant and of other documents; of any number of judges, and of two.
+#: Coefficients of relevant and of other documents.
 sensitivity, specificity = agreed(1), agreed(0)
+
+#: Coefficients of any number of judges.
 OF_ALL: Mapping[str, Coefficient] = {
     "alpha nominal": alpha(nominal),
     "alpha ordinal": alpha(None),
     "alpha interval": alpha(quadratic),
 }
+
+#: Coefficients of two judges.
 OF_TWO: Mapping[str, Coefficient] = {
     "raw": raw,
     "kappa": kappa(nominal),

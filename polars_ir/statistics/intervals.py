@@ -130,7 +130,7 @@ def _bootstrap(kind: str) -> Estimator:
     def intervals(samples: Sequence[Values], confidence: float, draws: Draws) -> list[Ends | None]:
         ends: list[Ends | None] = [None] * len(samples)
         at_once = max(1, MEANS // draws.resamples)
-        for alike in _alike(samples, spread=kind == "BCa").values():
+        for alike in _places_by_size(samples, spread=kind == "BCa").values():
             for places in (alike[start : start + at_once] for start in range(0, len(alike), at_once)):
                 columns = [samples[place] for place in places]
                 for place, sample, means in zip(places, columns, _drawn_means(columns, draws), strict=True):
@@ -140,7 +140,7 @@ def _bootstrap(kind: str) -> Estimator:
     return intervals
 
 
-def _alike(samples: Sequence[Values], *, spread: bool = False) -> dict[int, list[int]]:
+def _places_by_size(samples: Sequence[Values], *, spread: bool = False) -> dict[int, list[int]]:
     """Places of the samples of each size from 2 on, of those with a spread if it is needed."""
     places: dict[int, list[int]] = {}
     for place, (values, *_) in enumerate(samples):
@@ -217,7 +217,7 @@ def _bootstrap_t(samples: Sequence[Values], confidence: float, draws: Draws) -> 
     at most 1 - confidence; both draw the same queries.
     """
     ends: list[Ends | None] = [None] * len(samples)
-    for n, places in _alike(samples, spread=True).items():
+    for n, places in _places_by_size(samples, spread=True).items():
         columns = [_Studentised(samples[place], draws.resamples) for place in places]
         start = 0
         for generator, rows in draws.parts(CELLS // n):
@@ -318,7 +318,7 @@ def _by_flips(samples: Sequence[Values], confidence: float, draws: Draws) -> lis
     values that keep their sign and the mean of the others.
     """
     ends: list[Ends | None] = [None] * len(samples)
-    for n, alike in _alike(samples).items():
+    for n, alike in _places_by_size(samples).items():
         is_exact = n < draws.resamples.bit_length()
         n_flips = 2**n if is_exact else draws.resamples
         allowed = math.floor((1 - confidence) * (n_flips + (not is_exact)) * (1 + ROUNDING)) - (not is_exact)

@@ -83,8 +83,6 @@ def test_the_first_measure_is_drawn_at_its_cutoffs():
         assert drawn.filter(k=k).select("run", "mean").sort("run").rows() == wanted.select("run", f"nDCG@{k}").rows()
     of_five = ir.report(*small(), ["AP"]).content["cutoffs"]
     assert (of_five["measure"], sorted(set(of_five["rows"]["k"]))) == ("AP", [1, 3, 5])  # the end of the rankings
-    beyond = ir.report(*small(), ["nDCG@20"]).content["cutoffs"]["rows"]["k"]
-    assert sorted(set(beyond)) == [1, 3, 5, 20]
     assert ir.report(*small(), ["bpref"]).content["cutoffs"] is None
     assert ir.report({"q": ["d1"]}, {"q": {"d1": 1}}, ["RR"]).content["cutoffs"] is None
 
@@ -236,6 +234,21 @@ def test_a_measure_under_the_name_of_another_is_none_the_less_itself():
         runs, qrels, [ir.ndcg(k=1).alias("nDCG@3"), ir.precision(k=1).alias("NumRet")], n_queries=0
     ).content
     assert (content["cutoffs"], content["counts"]) == (None, [])
+
+
+def test_a_measure_in_the_words_of_a_tool_and_a_count_are_reported_like_others():
+    runs, qrels = small()
+    report = ir.report(runs, qrels, ["xgboost map@7", "NumRet"], n_queries=1)
+    content, names = report.content, ["XGBoost map@7", "NumRet"]
+    drawn = pl.DataFrame(content["cutoffs"]["rows"])
+    assert sorted(set(drawn["k"])) == [1, 3, 5, 7]  # its own beyond the end of the rankings
+    assert drawn.filter(k=3).select("run", "mean").rows() == ir.evaluate(runs, qrels, "XGBoost map@3").ir.mean().rows()
+    assert (content["rankings"]["measure"], content["rankings"]["depth"]) == (names[0], 7)
+    assert content["doubts"]["bounds"]["mean"]
+    assert content["made"]["python"] == f"ir.report(runs, qrels, {names}, n_queries=1)"
+    per_query = ir.evaluate(runs, qrels, [*names, "unj@10"]).sort("run", "query_id")
+    values = [value for name in (*names, *content["counts"]) for value in per_query[name]]
+    assert np.frombuffer(report.figures, "<f8").tolist() == values
 
 
 def test_the_comment_has_the_largest_drop_where_queries_lack_a_value():
