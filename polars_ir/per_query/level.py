@@ -19,6 +19,7 @@ from polars_ir.extras import np
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table_types import EagerFrameT, Table
 from polars_ir.language.options import chance, check, one_of, or_none, public, whole
+from polars_ir.language.words import ROUNDED_TO
 from polars_ir.per_query.shared.estimators import Procedure, intervals
 from polars_ir.per_query.shared.measures import Measures, check_bounds, range_of
 from polars_ir.per_query.shared.options import BOUNDED, INTERVALS, MISSING, MOST_RESAMPLES, OF_MEDIANS, TEST, TESTS
@@ -30,9 +31,6 @@ AT_ONCE = 20
 
 #: Minimum number of resamples by default: each simulation draws as many again.
 LEAST = 999
-
-#: Differences this close are equal.
-ROUNDED_TO = 1e-12
 
 #: Note on a share of zero differences that changes a test of moved systems.
 TIES, OF_TIES = 0.1, "of the differences are 0, and all alike once they are moved"
