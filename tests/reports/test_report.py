@@ -593,6 +593,14 @@ def test_the_gate_writes_a_change_as_a_page(tmp_path, capsys):
     comment = tmp_path / "comment.md"
     assert main(["gate", *files[:-1], str(comment), "--qrels", qrels_file, *texts, "--cluster", "topic"]) in (1, 3)
     assert "The verdict counts each topic once; the other figures of this page count queries" in comment.read_text()
+    # Of three files only the old run has ids as texts.
+    new, judged, page_of_ids = (str(tmp_path / name) for name in ("ids.parquet", "qrels.parquet", "ids.md"))
+    ids = pl.col("query_id", "doc_id").str.slice(1)
+    ir.read_run(files[0]).select(ids.cast(pl.Int64), "score").write_parquet(new)
+    ir.read_qrels(qrels_file).select(ids.cast(pl.Int64), "relevance").write_parquet(judged)
+    ir.read_run(files[1]).with_columns(ids).write_csv(old := str(tmp_path / "ids.csv"))
+    assert main(["gate", new, old, "--qrels", judged, "-m", "RR", "--report", page_of_ids]) == 1
+    assert "drops more than allowed" in (tmp_path / "ids.md").read_text()
     assert main(["gate", *files[:4], "--qrels", qrels_file, "--documents", str(corpus)]) == 2
     assert "does not ship" in capsys.readouterr().out
     figures = [str(tmp_path / f"{name}.parquet") for name in ("new", "old")]

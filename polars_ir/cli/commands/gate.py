@@ -12,6 +12,7 @@ import polars as pl
 
 from polars_ir.cli.inputs import (
     alike,
+    all_alike,
     by_measure,
     figures_of,
     judgments_of,
@@ -241,7 +242,8 @@ def _write_report(
         found = [
             logs[file].run if file in logs else run_of(file, options.format, **limits_of(options)) for file in files
         ]
-        (new, qrels), (old, _) = (alike(run, qrels) for run in found)
+        new, others = all_alike(found[0], {"qrels": qrels, "old": found[1]})
+        old, qrels = others["old"], others["qrels"]
     texts = {name: _texts_of(getattr(options, name), options) for name in ("documents", "queries")}
     for name, id in (("documents", "doc_id"), ("queries", "query_id")):
         of_logs = texts_of(logs, name, id) if texts[name] is None else None
