@@ -71,8 +71,8 @@ OF_FILES = re.compile(r"data type mismatch for column (.*): incoming: (\w+).* !=
 #: The modules whose classes are datasets; a module of the user's may be called `datasets`, too.
 HUGGING_FACE = ("datasets.arrow_dataset", "datasets.iterable_dataset", "datasets.dataset_dict")
 
-#: The beginning of days and times as Polars writes them.
-YEAR_FIRST = r"^\d{4}-\d\d-\d\d"
+#: The beginning of days and times that Polars reads as year, month and day.
+YEAR_FIRST = r"^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}"
 
 #: The line that makes a table of what another package keeps on disks or on a cluster.
 ELSEWHERE = {
@@ -172,7 +172,7 @@ def as_dtype(values: pl.Series, dtype: pl.DataType) -> pl.Series | None:
         return None
     try:
         if text is not None and dtype == pl.Date:
-            made = text.to_date("%Y-%m-%d")
+            made = text.to_date()
         elif text is not None and dtype == pl.Time:
             made = text.to_time()
         elif text is not None and isinstance(dtype, pl.Datetime):

@@ -1,5 +1,7 @@
 """Tables of every kind, under every name, with every type of id and grade: the same figures."""
 
+from datetime import date
+
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -8,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import polars_ir as ir
+from polars_ir.frames.kinds import as_dtype
 
 NESTED_RUN = {"q1": {"d1": 0.9, "d2": 0.5, "d3": 0.2}, "q2": {"d1": 0.7, "d2": 0.1}}
 NESTED_QRELS = {"q1": {"d2": 1, "d9": 2}, "q2": {"d1": 1, "d3": 0}}
@@ -400,3 +403,14 @@ def test_texts_of_queries_are_no_ids():
     assert shown["query"].to_list() == ["what is it"] * 2
     with pytest.raises(ir.IRError, match="has query ids in a column 'query'"):
         ir.explain(OTHERWISE["query"], {"q": ["a"]}, "RR", "q", queries=texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [(text, date(2026, 1, 5)) for text in ("2026-01-05", "2026-1-5", "2026/01/05", "2026.01.05")]
+    + [(text, None) for text in ("01/05/2026", "5.1.2026", "2026-13-05", "2026", "monday")],
+)
+def test_days_of_texts_are_read_where_the_year_is_first(text, day):
+    for dtype in (pl.Date(), pl.Datetime("us")):
+        made = as_dtype(pl.Series([text]), dtype)
+        assert (None if made is None else made.cast(pl.Date).item()) == day
