@@ -8,7 +8,7 @@ from typing import cast
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, FileError, Fix, called, fold, option, warn
+from polars_ir.errors import Code, ColumnError, FileError, Fix, called, fold, option, quoted, warn
 from polars_ir.files.finding.file import File, check_size, is_remote, most_bytes
 from polars_ir.files.finding.folders import Folders, folders_of
 from polars_ir.files.finding.sources import names
@@ -233,7 +233,8 @@ def _check_same(files: Sequence[File], columns: Sequence[list[str] | pl.Schema])
             had, wanted = map(_listed, (of_file, columns[0]))
             problem = f"its columns are {had}; those of {called(files[0])} are {wanted}."
             if (others := _renamed(of_file, columns[0])) is None:
-                raise FileError.of_file(file, f"{problem} Give both the same columns.")
+                lone = [name for name in (*columns[0], *of_file) if name not in columns[0] or name not in of_file]
+                raise FileError.of_file(file, f"{problem} Give both the same columns; only one has {quoted(lone)}.")
             frames = f"..., other.rename({others})" if others else "..."
             code = Code(f"pl.concat([{frames}], how='diagonal_relaxed')")
             fix = Fix("Read each by itself, and put them together", code)
@@ -247,8 +248,9 @@ def _renamed(columns: Collection[str], first: Collection[str]) -> dict[str, str]
     except ColumnError:
         return None
     others = {theirs[role]: name for role, name in ours.items() if theirs.get(role, name) != name}
-    # A role of one file alone would be null in the rows of the other.
-    clash = ours.keys() != theirs.keys() or any(name in columns for name in others.values())
+    # A role of one file alone would be null in the rows of the other; beside scores, ranks have none.
+    unused = {"rank"} if "score" in ours and "score" in theirs else set()
+    clash = (ours.keys() ^ theirs.keys()) - unused or any(name in columns for name in others.values())
     return None if clash else others
 
 

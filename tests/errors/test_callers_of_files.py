@@ -388,7 +388,7 @@ def parts(tmp_path: Path) -> Path:
     run.write_csv(tmp_path / "a.csv")
     run.with_columns(rank=1).write_csv(tmp_path / "b.csv")
     run.write_parquet(tmp_path / "a.parquet")
-    run.with_columns(rank=1).write_parquet(tmp_path / "b.parquet")
+    run.with_columns(tag=pl.lit("a")).write_parquet(tmp_path / "b.parquet")
     run.with_columns(doc_id=pl.lit(None, pl.String)).write_parquet(tmp_path / "c.parquet")
     (tmp_path / "a.json").write_bytes(as_json({"q1": {"d1": 1}}))
     (tmp_path / "b.json").write_bytes(FILES["a run of MTEB"].content)

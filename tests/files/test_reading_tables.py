@@ -207,8 +207,16 @@ def test_csv_files_of_other_columns_are_an_error(write: Write, reader: Reader) -
         reader(paths)
     # Put together as they are, half of the scores would be null.
     assert "pl.concat([..., other.rename({'sim': 'score'})], how='diagonal_relaxed')" in str(error.value)
-    for header in ("qid,docno,sim,similarity", "query_id,doc,score,note"):
-        with pytest.raises(FileError, match=r"are qid, docno, score\. Give both the same columns\."):
+    for header, advice in (
+        ("qid,docno,sim,similarity", "Give both the same columns; only one has 'score', 'sim', 'similarity'\\."),
+        (
+            "query_id,doc,score,note",
+            "Give both the same columns; only one has 'qid', 'docno', 'query_id', 'doc', 'note'",
+        ),
+        ("qid,docno,score,tag", "Give both the same columns; only one has 'tag'\\."),
+        ("qid,docno,score,rank", r"pl\.concat\(\[\.\.\.\], how='diagonal_relaxed'\)"),
+    ):
+        with pytest.raises(FileError, match=rf"are qid, docno, score\. .*{advice}"):
             reader([paths[0], write(f"{header}\nq,d,1,1\n", "c.csv")])
     with pytest.raises(FileError, match=r"{'question_id': 'qid', 'product_id': 'docno'}"):
         reader([paths[0], write("question_id,product_id,score\nq,d,1\n", "d.csv")])
