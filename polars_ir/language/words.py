@@ -34,10 +34,10 @@ Ties = Literal["doc_id", "input", "best", "worst", "expected"]
 Gains = Mapping[float, float] | pl.Expr
 
 
-#: The values that words take.
 #: Relative difference up to which values are equal: sums of the same in another order differ in their last bits.
 ROUNDED_TO = 1e-12
 
+#: The values that words take.
 _EXPRESSION: Value[pl.Expr] = Value("an expression", lambda value: isinstance(value, pl.Expr))
 _NUMBERS: Value[pl.Expr | float] = Value(
     "an expression or a number", lambda value: isinstance(value, pl.Expr) or is_number(value)
