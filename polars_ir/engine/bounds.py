@@ -10,6 +10,7 @@ import polars as pl
 from polars_ir.language.catalog import CATALOG, MeasureCall
 from polars_ir.language.columns import measure_of
 from polars_ir.language.measure import of_part
+from polars_ir.language.names import ResolvedMeasure, call_behind
 from polars_ir.language.words import Ties
 
 
@@ -17,12 +18,14 @@ class Judging(NamedTuple):
     """Judgments of the unjudged documents: those from the `first` to the `last` rank are relevant, the others are not.
 
     The grade of the relevant ones is the `highest`; None for the highest that occurs, or `least` if that is higher.
+    With `lowest_alone` no more than the one of the lowest rank is relevant.
     """
 
     first: int
     last: int | None
     least: float = 0
     highest: float | None = None
+    lowest_alone: bool = False
 
     def applied(self, relation: pl.LazyFrame, keys: list[str], by: Sequence[str]) -> pl.LazyFrame:
         """The judged relation with unjudged documents under this judging; `by` are keys of judgments."""
@@ -30,6 +33,8 @@ class Judging(NamedTuple):
         # A row without a rank records that the query was judged, and nothing found.
         unjudged = grade.is_null() & rank.is_not_null()
         relevant = rank >= self.first if self.last is None else rank.is_between(self.first, self.last)
+        if self.lowest_alone:
+            relevant = rank == pl.when(unjudged).then(rank).max().over(keys)
         return relation.with_columns(
             relevance=pl.when(~unjudged).then(grade).when(relevant).then(self._grade(by)).otherwise(0)
         ).with_columns(ideal_rank=grade.rank("ordinal", descending=True).over(keys))
@@ -53,12 +58,13 @@ class Judging(NamedTuple):
 NONE_RELEVANT = Judging(1, 0)
 
 
-def judgings(call: MeasureCall | None, ties: Ties = "doc_id") -> list[Judging]:
+def judgings(measure: ResolvedMeasure, ties: Ties = "doc_id") -> list[Judging]:
     """Judgings of the unjudged documents that show how low and how high a measure can be.
 
     One that only ever rises with the grades is lowest where none is relevant, and highest where all are. For others,
     the same judgment can do the opposite on the two sides of the cutoff.
     """
+    call = call_behind(measure)
     arguments: Mapping[str, Any] = call.arguments if call else {}
     rises, k = _rise(arguments.get("gains")), arguments.get("k")
     if k is None or (call and call.monotone and rises):
@@ -69,7 +75,10 @@ def judgings(call: MeasureCall | None, ties: Ties = "doc_id") -> list[Judging]:
         info = CATALOG.get(call.measure) if call and ties in ("doc_id", "input") else None
         of_all = [] if rises and info and info.falls_beyond else [(1, None)]
         ranks = [*of_all, (1, k), (k + 1, None)]
-    return [NONE_RELEVANT, *(Judging(first, last, least_relevant(call), _highest(arguments)) for first, last in ranks)]
+    grades = least_relevant(call), _highest(arguments)
+    of_ranks = [NONE_RELEVANT, *(Judging(first, last, *grades) for first, last in ranks)]
+    # Where a tool gives a query without a relevant document the highest value, one at the end makes the lowest.
+    return of_ranks if call is None or measure.call else [*of_ranks, Judging(1, None, *grades, lowest_alone=True)]
 
 
 def _rise(gains: object) -> bool:

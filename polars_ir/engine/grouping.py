@@ -41,7 +41,7 @@ def grouped_with_bounds(
     in_memory = RANKING in keys
     deepest = relation.select(pl.col("rank").max()).collect().item() if in_memory else None
     for measure in measures:
-        ranges = (judging.within(deepest) if deepest else judging for judging in judgings(measure.call, needs.ties))
+        ranges = (judging.within(deepest) if deepest else judging for judging in judgings(measure, needs.ties))
         for judging in dict.fromkeys(ranges):
             # Where no unjudged document is relevant, these have their actual values.
             if not (judging == NONE_RELEVANT and undefined == 0 and reads_only_relevant(measure)):

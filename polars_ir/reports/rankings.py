@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import IRError
+from polars_ir.language.catalog import MeasureCall, info_of
 from polars_ir.language.names import ResolvedMeasure, call_behind, resolve
 from polars_ir.language.options import is_number
 from polars_ir.per_query.difficulty import hardest
@@ -73,7 +74,8 @@ def rankings_of(
     LOG.info("explaining the rankings of %d queries", len(ids))
     for measure in (*experiment.resolved, *resolve("nDCG@10")):
         # What a document adds to a measure of the user's own need not be what they would expect.
-        if call_behind(measure) and (explained := _explained(rows, qrels, measure, ids, options)) is not None:
+        call = call_behind(measure)
+        if call and (explained := _explained(rows, qrels, call, ids, options)) is not None:
             depth = min(cutoff_of(measure) or DEPTH, DEPTH)
             shown = documents_of(explained, systems, documents, depth)
             return {"measure": measure.name, "depth": depth, "queries": ids, **shown}
@@ -81,13 +83,15 @@ def rankings_of(
 
 
 def _explained(
-    rows: pl.DataFrame, qrels: Any, measure: ResolvedMeasure, ids: Sequence[str], options: Reporting
+    rows: pl.DataFrame, qrels: Any, call: MeasureCall, ids: Sequence[str], options: Reporting
 ) -> pl.DataFrame | None:
     """The rankings with contributions to a measure; None for a measure that cannot be explained."""
     ranking: Any = {name: options[name] for name in ("ties", "judged_only")}
     ours: Any = pl.Series("query_id", ids).cast(rows.schema["query_id"]).to_list()
+    # What a tool counts for a query without a relevant document is no document's contribution.
+    measure = info_of(call).function(**call.arguments)
     try:
-        explained: pl.DataFrame = explain(rows, qrels, measure.expression, ours, depth=LOOKED_UP, **ranking)
+        explained: pl.DataFrame = explain(rows, qrels, measure, ours, depth=LOOKED_UP, **ranking)
     except IRError:
         return None
     return explained

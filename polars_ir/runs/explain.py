@@ -23,7 +23,7 @@ from polars_ir.frames.table import run_table
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.budget import BUDGET, cutoff
 from polars_ir.language.catalog import info_of
-from polars_ir.language.names import Measures, ResolvedMeasure
+from polars_ir.language.names import Measures, ResolvedMeasure, call_behind
 from polars_ir.language.options import keys_named, public
 from polars_ir.language.words import place, relevant, top
 from polars_ir.runs import alternatives
@@ -203,7 +203,7 @@ def _values(measure: ResolvedMeasure, relation: pl.DataFrame, keys: Sequence[str
 
 def _documents(measure: ResolvedMeasure, relation: pl.DataFrame, pair: RunAndQrels) -> pl.DataFrame:
     """A row per document of each ranking, with its gain, its discount and the ideal grade at its rank."""
-    keys, call = pair.keys, measure.call
+    keys, call = pair.keys, call_behind(measure)
     arguments: Mapping[str, Any] = call.arguments if call else {}
     rel = arguments.get("rel")
     gain, discount = relevant(1 if rel is None else rel).cast(pl.Float64), pl.lit(None, pl.Float64)
@@ -298,7 +298,8 @@ def check_judged(query_ids: pl.Series, judgments: Frame, run: Frames) -> None:
 
 def _cut(measure: ResolvedMeasure) -> int | pl.Expr | None:
     """The cutoff of a measure, also of one with a budget."""
-    given = measure.call.arguments if measure.call else {}
+    call = call_behind(measure)
+    given = call.arguments if call else {}
     if given.get("budget") is None or not BUDGET.keys() <= given.keys():
         return alternatives.cutoff_of(measure)
     budget: dict[str, Any] = {name: given.get(name, option.default) for name, option in BUDGET.items()}

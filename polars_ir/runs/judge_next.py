@@ -17,7 +17,7 @@ from polars_ir.engine.run_and_qrels import RunAndQrels, systems_of
 from polars_ir.errors import OptionError, check_systems, option
 from polars_ir.frames.judgments import check_whole
 from polars_ir.frames.table_types import FrameT, Table
-from polars_ir.language.names import Measures, ResolvedMeasure
+from polars_ir.language.names import Measures, ResolvedMeasure, call_behind
 from polars_ir.language.options import check, count, or_none, public
 from polars_ir.runs import alternatives
 from polars_ir.runs.alternatives import DECIMALS, MEASURED
@@ -124,7 +124,7 @@ def _changes(
     rows = pl.concat([rows, everywhere.with_columns(pl.lit(False).alias(MEASURED))], how="diagonal")
     if "n_retrieved" in rows.columns:
         rows = rows.with_columns(pl.col("n_retrieved").max().over(keys))
-    highest = max(relation["relevance"].max() or 0, least_relevant(measure.call)) or 1
+    highest = max(relation["relevance"].max() or 0, least_relevant(call_behind(measure))) or 1
     is_candidate = pl.col("doc_id").eq_missing(pl.col(CANDIDATE))
 
     def judged(rows: pl.LazyFrame) -> pl.LazyFrame:

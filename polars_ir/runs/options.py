@@ -167,8 +167,9 @@ class Evaluating(TypedDict, total=False):
             "measure with a cutoff, only those above it or only those below. They are exact for measures that "
             "`catalog` calls monotone, unless a higher grade has a lower gain, and for shares of the relevant "
             "documents (R, F, R_cap); for other measures, whose value can fall as a grade rises, other "
-            "judgments may lead further. A query without a relevant document counts 0 here, and a measure that is a "
-            "text has no bounds. It ranks the whole run, as a measure of a run column does.",
+            "judgments may lead further. A query without a relevant document counts 0 here, or 1 where a tool "
+            "counts it so (`xgboost map`), and a measure that is a text has no bounds. It ranks the "
+            "whole run, as a measure of a run column does.",
             changes_figures=False,
         ),
     ]

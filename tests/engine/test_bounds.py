@@ -16,7 +16,7 @@ import polars_ir as ir
 from polars_ir.engine.bounds import Judging
 
 #: Measures that are not monotone, and yet have exact bounds: shares of the relevant documents at a cutoff.
-SHARES = ["R@2", "R_cap@2", "F@2", "R", "F"]
+SHARES = ["R@2", "R_cap@2", "F@2", "R", "F", "CatBoost RecallAt@1"]
 
 #: Measures whose value no number of unjudged documents can be told to bound.
 MONOTONE = [info for info in ir.CATALOG.values() if info.monotone and info.kind == "documents" and info.name != "CWL"]
@@ -163,6 +163,8 @@ def test_where_nothing_is_relevant_yet_the_bounds_are_those_of_a_value_of_0():
     for undefined in (0.0, None):
         value, *ends = bounds("P@3", {"q": list("abc")}, {"q": {"x": 0}}, undefined=undefined)
         assert (value, ends) == (undefined, [0.0, 1.0])
+    # Where a tool counts 1, one relevant document at the end makes the least.
+    assert bounds("lightgbm ndcg", {"q": list("abc")}, {"q": {"x": 0}}) == (1, 1 / 2, 1)
 
 
 @pytest.mark.parametrize("name", ["Judged@3", "unj@3", "Hole@3", "RBP_residual", "infAP", "bpref"])

@@ -237,15 +237,16 @@ def test_a_measure_under_the_name_of_another_is_none_the_less_itself():
 
 
 def test_a_measure_in_the_words_of_a_tool_and_a_count_are_reported_like_others():
-    runs, qrels = small()
-    report = ir.report(runs, qrels, ["xgboost map@7", "NumRet"], n_queries=1)
+    runs, qrels = small(2)
+    qrels["q0"] = dict.fromkeys(qrels["q0"], 0)  # which such a tool counts 1, whatever is retrieved
+    report = ir.report(runs, qrels, ["xgboost map@7", "NumRet"], n_queries=2)
     content, names = report.content, ["XGBoost map@7", "NumRet"]
     drawn = pl.DataFrame(content["cutoffs"]["rows"])
     assert sorted(set(drawn["k"])) == [1, 3, 5, 7]  # its own beyond the end of the rankings
     assert drawn.filter(k=3).select("run", "mean").rows() == ir.evaluate(runs, qrels, "XGBoost map@3").ir.mean().rows()
     assert (content["rankings"]["measure"], content["rankings"]["depth"]) == (names[0], 7)
     assert content["doubts"]["bounds"]["mean"]
-    assert content["made"]["python"] == f"ir.report(runs, qrels, {names}, n_queries=1)"
+    assert content["made"]["python"] == f"ir.report(runs, qrels, {names}, n_queries=2)"
     per_query = ir.evaluate(runs, qrels, [*names, "unj@10"]).sort("run", "query_id")
     values = [value for name in (*names, *content["counts"]) for value in per_query[name]]
     assert np.frombuffer(report.figures, "<f8").tolist() == values

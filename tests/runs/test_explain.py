@@ -106,6 +106,9 @@ def test_gains_are_those_of_the_measure():
     assert explain(RUN, QRELS, "nDCG(dcg='exp-log2')", query_id="q")["gain"].to_list() == [0, 3, 0, 1, 1]
     assert explain(RUN, QRELS, "ERR", query_id="q")["gain"].to_list() == [0, 3 / 16, 0, 1 / 16, 1 / 16]
     assert explain(RUN, QRELS, "P(rel=2)@5", query_id="q")["gain"].to_list() == [0, 1, 0, 0]
+    in_words = explain(RUN, QRELS, "catboost NDCG@3", query_id="q").select("gain", "discount")
+    assert in_words.equals(explain(RUN, QRELS, "nDCG@3", query_id="q").select("gain", "discount"))
+    assert explain(RUN, QRELS, "xgboost map(rel=2)@7", query_id="q")["gain"].to_list() == [0, 1, 0, 0]
     shares = ir.dcg(gains=(ir.relevance / ir.relevance.max()).alias("share"))
     assert explain(RUN, QRELS, shares, query_id="q")["gain"].to_list() == [0, 1, 0, 0.5, 0.5]
 

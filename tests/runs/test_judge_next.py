@@ -128,6 +128,8 @@ def test_the_document_gets_the_highest_grade_there_is():
     # a has DCG 1 and would have 1 + 3 / log2(3).
     swing = judge_next(RUNS["a"], qrels, "DCG(discount='none')").select("doc_id", "swing").rows()
     assert swing == [("d2", 3.0)]
+    # A tool counts 1 as long as no document has the grade that its measure asks for.
+    assert judge_next({"q": ["d1", "d2"]}, {"q": {"d1": 1}}, "xgboost map(rel=2)@2")["swing"].to_list() == [0.5]
 
 
 def test_depth_is_the_cutoff_unless_given():
