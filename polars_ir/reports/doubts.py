@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.frames.roles import find
-from polars_ir.language.kinds import kind_of
+from polars_ir.language.kinds import DOCUMENTS, kind_of
 from polars_ir.language.names import ResolvedMeasure, call_behind
 from polars_ir.per_query.means import mean
 from polars_ir.reports.answer import plain
@@ -38,7 +38,7 @@ def doubts_of(experiment: Experiment, options: Reporting) -> Doubts:
         findings.setdefault(name, found)["systems"].append(of_system)
     worst_first = sorted(findings.values(), key=lambda each: SEVERITIES.index(each["severity"]))
     few, only_relevant = rows.height <= MOST_ROWS, False
-    if experiment.counts:
+    if kind_of(*(each.expression for each in experiment.resolved)) is DOCUMENTS:
         judged: pl.DataFrame = qrels.frame
         grade = find("qrels", "relevance", judged.columns)
         only_relevant = grade is None or judged.filter(pl.col(grade).cast(pl.Float64, strict=False) <= 0).is_empty()

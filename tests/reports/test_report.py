@@ -557,7 +557,9 @@ def test_judgments_without_a_grade_of_0_are_known():
     runs, qrels = small()
     assert not ir.report(runs, qrels, ["RR"]).content["doubts"]["only_relevant"]
     listed = {query: {"d0": 2, "d1": 1} for query in qrels}
-    assert ir.report(runs, listed, ["RR"]).content["doubts"]["only_relevant"]
+    # Also where a measure has the name of a count.
+    named = ["RR", ir.precision(k=1).alias("NumRet")]
+    assert ir.report(runs, listed, named).content["doubts"]["only_relevant"]
 
 
 @pytest.mark.whole("a second")
