@@ -263,7 +263,7 @@ def test_a_gate_pairs_nights_of_both_and_tells_of_others():
         ir.gate(_side("bm25"), _side("bm25").cast({"date": pl.String}), "RR", by="date")
     other = _side("bm25").with_columns(pl.col("date").dt.offset_by("1y"))
     with pytest.raises(ir.IRError, match="'2026-11-01', '2026-11-02', '2026-11-03'; old has '2027-11-01'"):
-        ir.gate(_side("bm25"), other, "RR", by="date")
+        ir.gate(_side("bm25").reverse(), other, "RR", by="date")
     with pytest.raises(ir.IRError, match="must have the same queries and 'date'; they share none"):
         ir.gate(_side("bm25"), other, "RR")
 
