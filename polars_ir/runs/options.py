@@ -166,10 +166,10 @@ class Evaluating(TypedDict, total=False):
             "documents: none of them relevant, all of the highest grade that occurs (at least `rel`), and, for a "
             "measure with a cutoff, only those above it or only those below. They are exact for measures that "
             "`catalog` calls monotone, unless a higher grade has a lower gain, and for shares of the relevant "
-            "documents (R, F, R_cap); for other measures, whose value can fall as a grade rises, other "
-            "judgments may lead further. A query without a relevant document counts 0 here, or 1 where a tool "
-            "counts it so (`xgboost map`), and a measure that is a text has no bounds. It ranks the "
-            "whole run, as a measure of a run column does.",
+            "documents (R, F, R_cap) where `ties` is 'doc_id' or 'input'; for other measures, whose value can fall as "
+            "a grade rises, other judgments may lead further. A query without a relevant document counts 0 here, or 1 "
+            "where a tool counts it so (`xgboost map`), and a measure that is a text has no bounds. It ranks the whole "
+            "run, as a measure of a run column does.",
             changes_figures=False,
         ),
     ]
