@@ -5,7 +5,9 @@ from hypothesis import settings
 
 
 def test_shares_are_those_of_the_suite(pytestconfig):
-    assert suite.is_whole() is pytestconfig.getoption("whole")
-    assert suite.share(2000) == 20 * settings().max_examples
-    assert suite.share(7) == (7 if suite.is_whole() else 5)
-    assert suite.examples(300).max_examples == suite.share(300)
+    whole = pytestconfig.getoption("whole")
+    assert suite.is_whole() is whole
+    assert suite.share(2000) == (2000 if whole else 200)
+    assert suite.share(7) == (7 if whole else 5)
+    assert suite.examples(300).max_examples == 3 * settings().max_examples
+    assert suite.examples(4).max_examples == 4

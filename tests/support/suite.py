@@ -14,11 +14,13 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.register_profile("quick", settings.get_profile("whole"), max_examples=10)
+#: The whole suite a second time, on other versions: `pytest --whole --hypothesis-profile=few`.
+settings.register_profile("few", settings.get_profile("whole"), max_examples=20)
 
 
 def is_whole() -> bool:
     """True in the whole suite and in a script."""
-    return settings().max_examples == settings.get_profile("whole").max_examples
+    return settings().max_examples > settings.get_profile("quick").max_examples
 
 
 def share(whole: int, quick: int | None = None) -> int:
@@ -27,5 +29,5 @@ def share(whole: int, quick: int | None = None) -> int:
 
 
 def examples(whole: int, **others: Any) -> settings:
-    """Settings for a share of so many examples."""
-    return settings(max_examples=share(whole), **others)
+    """Settings for as many examples of so many as the profile has of a hundred, but at least five."""
+    return settings(max_examples=min(whole, max(5, whole * settings().max_examples // 100)), **others)
