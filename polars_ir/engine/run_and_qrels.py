@@ -178,21 +178,23 @@ def hash_of_row(document: Sequence[str], systems: Sequence[str]) -> pl.Expr:
     return pl.col(HASH) ^ hash_of(systems, seed=len(document)) if systems else pl.col(HASH)
 
 
-def with_twice(run: CanonicalFrame, first: int) -> pl.LazyFrame:
-    """A row whose `TWICE` is true where the `first` rows of a run, or a sample, have a document of a query twice."""
+def with_twice(run: CanonicalFrame, first: int = 0) -> pl.LazyFrame:
+    """A row whose `TWICE` is true where a sample of a run, with its `first` rows, has a document of a query twice."""
     keys = [*run.keys, "doc_id"]
     hashed = run.select("doc_id", *run.keys).select(
         hash=pl.when(pl.all_horizontal(pl.col(keys).is_not_null())).then(
             pl.sum_horizontal(pl.col(key).hash(seed=place) for place, key in enumerate(keys))
         )
     )
-    searched = hashed.with_row_index("row").filter(is_sampled(pl.col("hash")) | (pl.col("row") < first))
-    return searched.select((pl.col("hash").drop_nulls().n_unique() < pl.col("hash").count()).alias(TWICE))
+    sampled = is_sampled(pl.col("hash"))
+    if first:
+        hashed, sampled = hashed.with_row_index("row"), sampled | (pl.col("row") < first)
+    return hashed.filter(sampled).select((pl.col("hash").drop_nulls().n_unique() < pl.col("hash").count()).alias(TWICE))
 
 
 def search_run(run: CanonicalFrame) -> None:
     """Raise a `DataError` for a run in memory that gives a document of a query twice; a plan is searched as it runs."""
-    if run.rows <= tuning.TUNING.searched_rows or with_twice(run, first=0).collect().item():
+    if run.rows <= tuning.TUNING.searched_rows or with_twice(run).collect().item():
         search_duplicates(run)
 
 

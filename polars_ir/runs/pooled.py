@@ -69,9 +69,9 @@ def several(name: str) -> pl.Expr:
 
 def fixed_by_document(run: CanonicalFrame, name: str) -> pl.LazyFrame:
     """A row whose `fixed` is true for a column with one value per document, as far as documents recur."""
-    # All rows in memory, and of a plan, whose rows nobody has counted, a sample.
-    row, first = pl.col("polars_ir: row"), max(run.rows, FIRST)
-    sampled = pl.col("doc_id").hash() % tuning.TUNING.sampled == 0
-    rows = run.select("doc_id", name).with_row_index("polars_ir: row").filter(sampled | (row < first))
+    rows = run.select("doc_id", name)
+    if not run.rows:  # A LazyFrame, of which a sample is searched.
+        sampled = pl.col("doc_id").hash() % tuning.TUNING.sampled == 0
+        rows = rows.with_row_index("polars_ir: row").filter(sampled | (pl.col("polars_ir: row") < FIRST))
     documents = rows.group_by("doc_id").agg(n=pl.len(), values=pl.col(name).n_unique())
     return documents.select(fixed=(pl.col("n") > 1).any() & (pl.col("values") == 1).all())
