@@ -260,7 +260,7 @@ def figures_of(
     """Per-query values of runs, evaluated one at a time to hold one in memory, but for `logs`."""
     measures = [measure.expression for measure in measures_of(options.measure)]
     # Where --by makes slices of means, --key is the other.
-    keys = (options.key and list(dict.fromkeys(options.key))) if "key" in options else _keys_of(options)
+    keys = (options.key and each_once(options.key)) if "key" in options else _keys_of(options)
     given = {**vars(options), "by": keys}
     evaluating: Any = {name: value for name, value in given.items() if name in options_of(Evaluating)}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Literal, NamedTuple, Protocol, TypeGuard, get_args
+from typing import Any, Literal, NamedTuple, Protocol, TypeGuard, get_args
 
 import polars as pl
 
@@ -251,6 +251,12 @@ def call_behind(measure: ResolvedMeasure) -> MeasureCall | None:
         return measure.call
     named = column_of(measure.name)
     return None if named is None else call_of(named.info.function(**named.arguments))
+
+
+def arguments_behind(measure: ResolvedMeasure) -> Mapping[str, Any]:
+    """The arguments of the call behind a measure; none for a user's own aggregation."""
+    call = call_behind(measure)
+    return call.arguments if call else {}
 
 
 def sql_names(columns: Iterable[str], measured: Iterable[ResolvedMeasure], keys: Iterable[str] = ()) -> dict[str, str]:

@@ -15,7 +15,7 @@ import polars as pl
 
 from polars_ir.errors import IRError
 from polars_ir.language.catalog import MeasureCall, info_of
-from polars_ir.language.names import ResolvedMeasure, call_behind, resolve
+from polars_ir.language.names import ResolvedMeasure, arguments_behind, call_behind, resolve
 from polars_ir.language.options import is_number
 from polars_ir.per_query.difficulty import hardest
 from polars_ir.reports.content import Documents, Missing, Rankings
@@ -157,6 +157,5 @@ def missing_of(experiment: Experiment, pair: Sequence[str]) -> Missing | None:
 
 def _first_relevant(measure: ResolvedMeasure) -> tuple[int | None, float]:
     """The cutoff of a measure, and the lowest grade that is relevant to it, 1 where it names none."""
-    call = call_behind(measure)
-    rel = call.arguments.get("rel") if call else None
+    rel = arguments_behind(measure).get("rel")
     return cutoff_of(measure), rel if is_number(rel) else 1

@@ -30,7 +30,7 @@ from polars_ir.frames.roles import required
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.columns import column_of, is_cost
 from polars_ir.language.names import Measures, is_renamed
-from polars_ir.language.options import Value, check, options_of, or_none, public, whole
+from polars_ir.language.options import Value, check, each_once, options_of, or_none, public, whole
 from polars_ir.per_query.compare import BY_ALPHABET, compare
 from polars_ir.per_query.means import mean, summarize
 from polars_ir.per_query.ranks import ranks
@@ -206,7 +206,7 @@ def attributes_of(by: Any, queries: Any) -> pl.DataFrame | None:
     about = "queries" if named else "by"
     frame = to_polars(about, queries if named else by, column="text").lazy().collect()
     query = required(about, "query_id", frame.columns)
-    given = [by] if isinstance(by, str) else list(dict.fromkeys(by)) if named else frame.columns
+    given = each_once(by) if named else frame.columns
     names = [name for name in given if name != query]
     if given and not names:
         raise ColumnError(f"must name a column of slices; {query!r} has the ids of queries.", about="by")
@@ -388,10 +388,11 @@ def _slices(
     per_query, slices = per_query.select("run", "query_id", *measures), []
     if attributes is None:
         return []
+    ids = per_query["query_id"].unique().sort()
     for name in attributes.columns[1:]:
         LOG.info("comparing the slices by %s", plain(name))
         by = attributes.select("query_id", name)
-        _check_valued(by.drop_nulls(), per_query["query_id"].unique().sort())
+        _check_valued(by.drop_nulls(), ids)
         of_one: Slice = {
             "attribute": name,
             "reference": systems[0] if baseline is None else baseline,
@@ -399,7 +400,7 @@ def _slices(
             "compared": None,
             "worst": columns_of(worst_slices(per_query, by, measures, baseline=baseline)),
         }
-        if len(systems) > 1 and per_query["query_id"].n_unique() > 1:
+        if len(systems) > 1 and len(ids) > 1:
             how: Any = {"baseline": of_one["reference"], "by": by, "missing": options["missing"]}
             compared = compare(per_query, measures, **how)
             of_one["compared"] = columns_of(compared.rename({name: "value"}).select("value", *COMPARED))

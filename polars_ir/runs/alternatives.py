@@ -23,7 +23,7 @@ from polars_ir.frames.judgments import check_whole
 from polars_ir.frames.kinds import holds_systems, to_polars
 from polars_ir.frames.systems import named_by_text
 from polars_ir.language.kinds import kind_of
-from polars_ir.language.names import Measures, ResolvedMeasure, call_behind, resolve_one
+from polars_ir.language.names import Measures, ResolvedMeasure, arguments_behind, resolve_one
 from polars_ir.language.words import Ties
 from polars_ir.runs.table_warnings import warn_of_grades
 
@@ -57,8 +57,7 @@ def one_measure(measure: Measures, what: str, qrels: object = (), *, of_parts: b
 
 def cutoff_of(measure: ResolvedMeasure) -> int | None:
     """The cutoff of the measure, if it has one."""
-    call = call_behind(measure)
-    k = call.arguments.get("k") if call else None
+    k = arguments_behind(measure).get("k")
     return int(k) if isinstance(k, Integral) else None
 
 

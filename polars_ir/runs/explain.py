@@ -23,7 +23,7 @@ from polars_ir.frames.table import run_table
 from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.budget import BUDGET, cutoff
 from polars_ir.language.catalog import info_of
-from polars_ir.language.names import Measures, ResolvedMeasure, call_behind
+from polars_ir.language.names import Measures, ResolvedMeasure, arguments_behind, call_behind
 from polars_ir.language.options import keys_named, public
 from polars_ir.language.words import place, relevant, top
 from polars_ir.runs import alternatives
@@ -298,8 +298,7 @@ def check_judged(query_ids: pl.Series, judgments: Frame, run: Frames) -> None:
 
 def _cut(measure: ResolvedMeasure) -> int | pl.Expr | None:
     """The cutoff of a measure, also of one with a budget."""
-    call = call_behind(measure)
-    given = call.arguments if call else {}
+    given = arguments_behind(measure)
     if given.get("budget") is None or not BUDGET.keys() <= given.keys():
         return alternatives.cutoff_of(measure)
     budget: dict[str, Any] = {name: given.get(name, option.default) for name, option in BUDGET.items()}
